@@ -55,6 +55,36 @@ class Catalogs:
 
 
 @dataclass(frozen=True)
+class AddCatalog:
+    """A browser adds a catalog for all who use this data folder.
+
+    Args:
+        id: The request's number.
+        name: Its name.
+        properties: Its properties, without secrets.
+        secrets: Where each secret is: `keyring`, or `env:` and the name of a variable.
+        typed: The values of those that go to the keyring.
+        own: Credentials that the session keeps in memory.
+    """
+
+    id: int
+    name: str
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    secrets: Mapping[str, Any] = field(default_factory=dict)
+    typed: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    own: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class UseCredentials:
+    """A browser gives credentials for a catalog, which its session keeps in memory; none takes them back."""
+
+    id: int
+    catalog: str
+    credentials: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
 class Open:
     """A browser opens a table."""
 
@@ -188,10 +218,23 @@ class GetPreview:
 
 
 Request: TypeAlias = (
-    Hello | Cancel | Catalogs | Open | GetFacts | DrawGraph | Ask | GetRows | GetOffers | GetPreview | UseLab
+    Hello
+    | Cancel
+    | Catalogs
+    | AddCatalog
+    | UseCredentials
+    | Open
+    | GetFacts
+    | DrawGraph
+    | Ask
+    | GetRows
+    | GetOffers
+    | GetPreview
+    | UseLab
 )
 REQUESTS: Mapping[str, type[Request]] = {
-    "hello": Hello, "cancel": Cancel, "catalogs": Catalogs, "open": Open, "facts": GetFacts, "graph": DrawGraph,
+    "hello": Hello, "cancel": Cancel, "catalogs": Catalogs, "add_catalog": AddCatalog,
+    "credentials": UseCredentials, "open": Open, "facts": GetFacts, "graph": DrawGraph,
     "ask": Ask, "rows": GetRows, "offer": GetOffers, "preview": GetPreview, "lab": UseLab,
 }  # fmt: skip
 """The requests by their `type`."""

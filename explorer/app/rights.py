@@ -22,10 +22,12 @@ class Rights:
     Args:
         sql: Whether it may run text in SQL.
         lab: Whether it may write: to copies of teaching tables, and what is marked as writing.
+        catalogs: Whether it may add a catalog to those of this machine's user.
     """
 
     sql: bool = False
     lab: bool = False
+    catalogs: bool = False
 
     def allow(self, question: Question) -> bool:
         """Return whether a question may be asked at all."""

@@ -25,6 +25,7 @@ from explorer.app.forms import groups, is_asked, questions, read_arguments
 from explorer.app.graph_state import GraphState, ViewState
 from explorer.app.kept_tables import KEPT_TABLES
 from explorer.app.protocol import (
+    AddCatalog,
     Ask,
     BadMessage,
     Cancel,
@@ -37,12 +38,13 @@ from explorer.app.protocol import (
     Hello,
     Open,
     Request,
+    UseCredentials,
     UseLab,
     read_request,
 )
 from explorer.app.rights import Rights
 from explorer.app.start import TABLE_VARIABLE, catalog_names, header, namespaces, tables, teaching_tables
-from explorer.errors import AccessRefused, ExplorerError, NotPossible, WrongUsage
+from explorer.errors import AccessRefused, ExplorerError, NotPossible, TableNotFound, WrongUsage
 from explorer.progress import BytesRead, as_one_step, check_cancellation
 from explorer.questions import QUESTIONS, Question
 from explorer.questions.offers import offers
@@ -52,8 +54,11 @@ from explorer.render.text import clean_lines
 from explorer.serving import places
 from explorer.serving.pools import AWAY, CLICKS, ELSEWHERE, HERE, Pool, PoolTask
 from explorer.spark_engine.spark import shared_engine
+from explorer.storage.catalogs import catalogs
+from explorer.storage.catalogs.credentials import CREDENTIALS, check_credentials
+from explorer.storage.catalogs.new_catalogs import SCHEMES, SETTINGS, add_new, check_form
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
-from explorer.storage.locate import parse_move
+from explorer.storage.locate import names_a_path, parse_move
 from explorer.storage.processor_time import within_limit
 from explorer.table import Table
 
@@ -62,6 +67,8 @@ if TYPE_CHECKING:
 
 MOST_TABLES, MOST_GRAPHS, MOST_ANSWERS = 4, 12, 12
 """Tables, graphs and answers that a session keeps: the newest."""
+MOST_CATALOGS = 8
+"""Catalogs for which it keeps credentials."""
 MOST_NAME = 10_000
 """Characters of a table's name."""
 MOST_WAITING, LOOK_S = 32, 0.1
@@ -125,6 +132,8 @@ class Session:
         self._graphs: Kept[tuple[str, ...], GraphState] = Kept(MOST_GRAPHS)
         self._answers: Kept[tuple[str, ...], ShownAnswer] = Kept(MOST_ANSWERS)
         self._moves: Kept[str, tuple[tuple[str, str], ...]] = Kept(MOST_TABLES)
+        self._credentials: Kept[str, dict[str, str]] = Kept(MOST_CATALOGS)
+        """Those that its person gave, by the name of the catalog: in memory only, and for this session only."""
         self._under_way: dict[tuple[str, ...], threading.Event] = {}
         self._lock = threading.RLock()
 
@@ -167,7 +176,7 @@ class Session:
         self._send, self._is_closed = _nowhere, True
         for task in list(self._tasks.values()):
             task.cancel()
-        for kept in (self._given, self._tables, self._graphs, self._answers, self._moves):
+        for kept in (self._given, self._tables, self._graphs, self._answers, self._moves, self._credentials):
             kept.clear()  # what refers to one another stays in memory until Python looks for it
         KEPT_TABLES.remove(self)
         if self._lab is not None:
@@ -232,7 +241,7 @@ class Session:
 
     # -- under way ----------------------------------------------------------------------------------------------------
     def _pool(self, request: Request) -> Pool:
-        if isinstance(request, Catalogs | Open):
+        if isinstance(request, Catalogs | AddCatalog | UseCredentials | Open):
             return AWAY
         if isinstance(request, UseLab):
             from explorer.app.lab import pool_of
@@ -265,7 +274,8 @@ class Session:
     # -- answers, on a pool's thread -----------------------------------------------------------------------------------
     def _answer(self, request: Request) -> Any:
         answers: dict[type[Any], Callable[[Any], Any]] = {
-            Hello: self._hello, Catalogs: self._catalogs, Open: self._open, GetFacts: self._facts,
+            Hello: self._hello, Catalogs: self._catalogs, AddCatalog: self._add_catalog,
+            UseCredentials: self._use_credentials, Open: self._open, GetFacts: self._facts,
             DrawGraph: self._draw, Ask: self._ask, GetRows: self._rows, GetOffers: self._offer, UseLab: self._use_lab,
             GetPreview: self._preview,
         }  # fmt: skip
@@ -284,15 +294,25 @@ class Session:
             writes = question.is_writing or any(request.arguments.get(name) for name in NOT_SAVED)
             if writes or question.is_of_all_tables(request.arguments):
                 return False
-        elif isinstance(request, UseLab | Catalogs) or (isinstance(request, DrawGraph) and request.mode == "lab"):
+        elif isinstance(request, UseLab | Catalogs | AddCatalog | UseCredentials) or (
+            isinstance(request, DrawGraph) and request.mode == "lab"
+        ):
             return False
         return getattr(request, "table", "") not in self._given
 
     def _hello(self, _: Hello) -> dict[str, Any]:
         return {
             **_what_can_be_asked(self.rights),
-            "rights": {"sql": self.rights.sql, "lab": self.rights.lab, "moves": not places.is_restricted()},
+            "rights": {
+                "sql": self.rights.sql,
+                "lab": self.rights.lab,
+                "moves": not places.is_restricted(),
+                "catalogs": self.rights.catalogs,
+            },
             "catalogs": catalog_names(),
+            "catalog_types": list(SCHEMES),
+            "catalog_settings": list(SETTINGS),
+            "credentials": list(CREDENTIALS),
             "teaching": teaching_tables(),
             "table": os.environ.get(TABLE_VARIABLE, ""),
         }
@@ -301,9 +321,49 @@ class Session:
         if not request.catalog:
             return {"catalogs": catalog_names()}
         places.check_catalog(request.catalog, ".".join(request.namespace))
+        credentials = self._credentials.get(request.catalog)
         if not request.namespace:
-            return {"namespaces": namespaces(request.catalog)}
-        return {"tables": tables(request.catalog, request.namespace)}
+            return {"namespaces": namespaces(request.catalog, credentials)}
+        return {"tables": tables(request.catalog, request.namespace, credentials)}
+
+    def _add_catalog(self, request: AddCatalog) -> dict[str, Any]:
+        if not self.rights.catalogs:
+            raise AccessRefused("No catalog is added here: who runs this server adds them.")
+        check_form(request.properties)
+        check_credentials({**dict.fromkeys(request.secrets, "named"), **request.typed, **request.own})
+        _, count = add_new(request.name, request.properties, request.secrets, request.typed, own=request.own)
+        self._keep_credentials(request.name.lower(), dict(request.own))
+        return {"catalogs": catalog_names(), "namespaces": count}
+
+    def _use_credentials(self, request: UseCredentials) -> dict[str, Any]:
+        """Keep credentials of a catalog that is configured here, once they have opened it."""
+        catalog, credentials = request.catalog, dict(request.credentials)
+        if catalog not in catalog_names() or catalog == SANDBOX:
+            raise WrongUsage(f"there is no catalog {catalog[:60]!r} that takes credentials")
+        check_credentials(credentials)
+        count = len(namespaces(catalog, credentials)) if credentials else None
+        self._keep_credentials(catalog, credentials)
+        return {"namespaces": count}
+
+    def _keep_credentials(self, catalog: str, credentials: dict[str, str]) -> None:
+        """Keep credentials in place of those before; the catalog's tables are opened anew."""
+        with self._lock:
+            before = self._credentials.pop(catalog, None)
+            if credentials:
+                self._credentials[catalog] = credentials
+            tables = self._tables.items() if before != credentials else ()
+            opened = [name for name, table in tables if table.reader.location.catalog == catalog]
+        KEPT_TABLES.remove(self, opened)
+        for name in opened:
+            self._forget(name)
+
+    def _credentials_for(self, table: str) -> dict[str, str] | None:
+        """Those that its person gave for the catalog that a table's name has; no other catalog gets them."""
+        if not self._credentials or names_a_path(table):
+            return None
+        with suppress(TableNotFound):
+            return self._credentials.get(catalogs.split(table)[0])
+        return None
 
     def _open(self, request: Open) -> dict[str, Any]:
         moves = tuple(parse_move(move) for move in request.moves)
@@ -374,7 +434,7 @@ class Session:
         if len(name) > MOST_NAME:
             raise WrongUsage(f"a table's name has at most {MOST_NAME:,} characters")
         places.check("" if name == os.environ.get(TABLE_VARIABLE) else name, moves)
-        return TableAt(name, relocate=moves).open()
+        return TableAt(name, properties=self._credentials_for(name), relocate=moves).open()
 
     def _draw(self, request: DrawGraph) -> dict[str, Any]:
         if request.mode == "lab":
@@ -516,12 +576,13 @@ class Session:
             return table
         if question.subject == "catalog":
             places.check_catalog(request.catalog or SANDBOX, str(request.arguments.get("namespace") or ""))
-            return CatalogAt(request.catalog) if request.catalog else CatalogAt()
+            return CatalogAt(request.catalog or SANDBOX, self._credentials.get(request.catalog))
         opened = self._table(request.table) if request.table in self._given else self._tables.get(request.table)
         moves = self._moves.get(request.table, ())
         if opened is None:
             places.check(request.table, moves)
-        return TableAt(request.table, relocate=moves, opened=opened)
+        own = self._credentials_for(request.table)
+        return TableAt(request.table, properties=own, relocate=moves, opened=opened)
 
     def _offer(self, request: GetOffers) -> dict[str, Any]:
         return {"values": offers(request.kind, self._table(request.table), request.text, 200)}  # type: ignore[arg-type]

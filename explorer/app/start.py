@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from explorer.errors import NotFoundInTable
@@ -28,14 +29,14 @@ def catalog_names() -> list[str]:
     return [clean(name) for name in places.offered_catalogs(catalogs.catalog_names())]
 
 
-def namespaces(catalog: str) -> list[list[str]]:
+def namespaces(catalog: str, credentials: Mapping[str, str] | None = None) -> list[list[str]]:
     """Return the namespaces of a catalog. Raises ExplorerError."""
-    return [list(space) for space in catalogs.namespaces(catalog)]
+    return [list(space) for space in catalogs.namespaces(catalog, credentials)]
 
 
-def tables(catalog: str, namespace: tuple[str, ...]) -> list[str]:
+def tables(catalog: str, namespace: tuple[str, ...], credentials: Mapping[str, str] | None = None) -> list[str]:
     """Return the tables of a namespace, as they are opened. Raises ExplorerError."""
-    return [f"{catalog}.{one.identifier}" for one in catalogs.tables_in(catalog, namespace)]
+    return [f"{catalog}.{one.identifier}" for one in catalogs.tables_in(catalog, namespace, credentials)]
 
 
 def teaching_tables() -> list[dict[str, str]]:

@@ -38,24 +38,16 @@ def add(
     Its properties are written to a file of the data folder; a secret among them is refused (--secret). First its
     connection is tested: what cannot be reached is not added."""
     from explorer.render.text import render_fields
-    from explorer.storage.catalogs import catalogs
-    from explorer.storage.catalogs.added_catalogs import KEYRING, add_catalog, check_catalog, keep_secret, read_secret
+    from explorer.storage.catalogs.added_catalogs import KEYRING, check_catalog
+    from explorer.storage.catalogs.new_catalogs import add_new
 
     given = {"type": kind, "uri": uri, "warehouse": warehouse, **pairs(properties, "--property", "KEY=VALUE")}
     given = {key: value for key, value in given.items() if value}
     places = {key: place or KEYRING for key, _, place in (secret.partition("=") for secret in secrets)}
-    if name.lower() in catalogs.configured_names():
-        raise click.UsageError(f"{name} is in .pyiceberg.yaml or the environment already: give another name")
     try:
-        check_catalog(name, given, places)
-        asked = {key: _ask(key) for key, place in places.items() if place == KEYRING}
-        namespaces = None
-        if not no_test:
-            values = asked | {key: read_secret(name, key, place) for key, place in places.items() if key not in asked}
-            namespaces = len(catalogs.namespaces(name.lower(), {**given, **values}))
-        for key, value in asked.items():
-            keep_secret(name.lower(), key, value)
-        file = add_catalog(name, given, places)
+        check_catalog(name, given, places)  # before anything is asked for
+        typed = {key: _ask(key) for key, place in places.items() if place == KEYRING}
+        file, namespaces = add_new(name, given, places, typed, not no_test)
     except WrongUsage as error:
         raise click.UsageError(str(error)) from None
     except ExplorerError as error:

@@ -3,7 +3,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Answer, Block, Fact, Finding, Form, LinkTo, Progress, Question } from "./protocol";
 import { RequestError } from "./protocol";
-import { downloads, fileOf, go, incomplete, refusal, refuse, server } from "./store";
+import { fileOf, go, incomplete, isSaved, refusal, refuse, server } from "./store";
 import { Message, Working } from "./parts";
 import { Grid, type RowsChoice } from "./grid";
 import { JsonView } from "./json-view";
@@ -71,7 +71,7 @@ export function AnswerView({ answer, stale, writes, ...shown }: { answer: Answer
     <div class={stale ? "answer stale" : "answer"}>
       {answer.notes.map((note) => <Message key={note} level="warning">{note}</Message>)}
       <Blocks blocks={answer.blocks} {...shown} />
-      {downloads.value && !stale && !writes && <Saves answer={answer} question={shown.question} />}
+      {isSaved(shown.question) && !stale && !writes && <Saves answer={answer} question={shown.question} />}
     </div>
   );
 }

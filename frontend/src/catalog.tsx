@@ -1,8 +1,11 @@
 // Catalogs, namespaces and tables, listed as they are unfolded; tables that were open; and a field for any other.
 
 import { useState } from "preact/hooks";
-import { go, hello, isCatalogOpen, moves, open, pin, pinned, place, problem, recent, server } from "./store";
+import { CatalogForm, CredentialsForm } from "./add-catalog";
+import { go, hello, isCatalogOpen, moves, open, ownCredentials, pin, pinned, place, problem, recent, server } from "./store";
 import { Field, IconButton, Working } from "./parts";
+
+const SANDBOX = "sandbox", NEW = "a new catalog"; // which is no name of one
 
 interface Loaded<T> {
   isOpen: boolean;
@@ -23,13 +26,14 @@ function useList<T>(load: () => Promise<T[]>): [Loaded<T>, () => void] {
   return [state, toggle];
 }
 
-function Branch<T>({ name, level, load, render }: {
-  name: string; level: number; load: () => Promise<T[]>; render: (item: T) => preact.ComponentChildren;
+function Branch<T>({ name, level, load, render, beside }: {
+  name: string; level: number; load: () => Promise<T[]>; render: (item: T) => preact.ComponentChildren; beside?: preact.ComponentChildren;
 }) {
   const [state, toggle] = useList(load);
   return (
     <li role="treeitem" aria-expanded={state.isOpen} aria-level={level}>
       <button type="button" class="tree-button" onClick={toggle}><span aria-hidden="true">{state.isOpen ? "▾" : "▸"}</span> {name}</button>
+      {beside}
       {state.isOpen && (
         <ul role="group">
           {state.problem && <li class="muted">{state.problem}</li>}
@@ -48,7 +52,7 @@ export function openTable(table: string): void {
 }
 
 export function CatalogPanel() {
-  const [text, setText] = useState("");
+  const [text, setText] = useState(""), [form, setForm] = useState("");
   const told = hello.value;
   if (!told) return null;
   const wanted = text.toLowerCase();
@@ -76,7 +80,10 @@ export function CatalogPanel() {
       <h3>Catalogs</h3>
       <ul class="plain tree" role="tree" aria-label="Catalogs">
         {told.catalogs.map((catalog) => (
-          <Branch<string[]> key={catalog} name={catalog} level={1}
+          <Branch<string[]> key={`${catalog} ${ownCredentials.value.has(catalog)}`} name={catalog} level={1}
+            beside={catalog !== SANDBOX && (
+              <IconButton icon="key" name={`Credentials for ${catalog}`} pressed={ownCredentials.value.has(catalog)} press={() => setForm(catalog)} />
+            )}
             load={async () => (await server().request<{ namespaces: string[][] }>("catalogs", { catalog })).namespaces}
             render={(space) => (
               <Branch<string> key={space.join(".")} name={space.join(".")} level={2}
@@ -85,6 +92,8 @@ export function CatalogPanel() {
             )} />
         ))}
       </ul>
+      {form === "" && told.rights.catalogs && <button type="button" onClick={() => setForm(NEW)}>Add a catalog…</button>}
+      {form === NEW ? <CatalogForm done={() => setForm("")} /> : form !== "" && <CredentialsForm key={form} catalog={form} done={() => setForm("")} />}
     </aside>
   );
 }

@@ -5,7 +5,7 @@ import type { TargetedKeyboardEvent, TargetedMouseEvent, TargetedPointerEvent } 
 import type { Column, Question, RowPage } from "./protocol";
 import { RequestError } from "./protocol";
 import { printed } from "./screen";
-import { downloads, fileOf, incomplete, question as formOf, server } from "./store";
+import { fileOf, incomplete, isSaved, question as formOf, server } from "./store";
 import { Menu, Message } from "./parts";
 import { AROUND, inList, jsonOf, MOST_PIXELS, PAGE, pagesFor, ROW_HEIGHT, shiftAt, tsv, widthFor } from "./row-window";
 import { counted as countedOf, shortPath } from "./words";
@@ -294,7 +294,7 @@ export function Grid({ question, block, columns, first, what, selected, open, ch
           <button type="button" onClick={() => void copy("JSON")}>As JSON</button>
           <button type="button" onClick={() => void copy("SQL")}>{`${shown[column]?.name ?? ""} as SQL: IN (…)`}</button>
         </Menu>
-        {downloads.value && !formOf(question.question)?.writes && ["csv", "parquet"].map((format) => (
+        {isSaved(question) && !formOf(question.question)?.writes && ["csv", "parquet"].map((format) => (
           <a key={format} class="save" href={fileOf(question, format, block)} download="" title="Save all rows of this list">{format.toUpperCase()}</a>
         ))}
       </div>

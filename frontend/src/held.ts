@@ -58,8 +58,9 @@ export class Held {
   }
 
   hello(): Hello {
-    const rights = { sql: false, lab: false, moves: false };
-    return { version: VERSION, vocabulary: this.data.vocabulary, groups: [], questions: [], rights, catalogs: [], teaching: [], table: "" };
+    const rights = { sql: false, lab: false, moves: false, catalogs: false };
+    return { version: VERSION, vocabulary: this.data.vocabulary, groups: [], questions: [], rights, catalogs: [], catalog_types: [],
+      catalog_settings: [], credentials: [], teaching: [], table: "" };
   }
 
   // Whether it is held what a snapshot changed.

@@ -6,7 +6,7 @@ import { render } from "preact";
 import { App } from "./app";
 import { placeOf, queryOf } from "./place";
 import { Connection, socketTo, type Hello } from "./protocol";
-import { arrive, downloads, fail, hello, link, place, renew, start } from "./store";
+import { arrive, connectionIs, downloads, fail, hello, start } from "./store";
 
 function wanted(): string {
   try {
@@ -24,15 +24,7 @@ if (root) {
   const url = new URL("ws", location.href);
   url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   url.search = url.hash = "";
-  let isLost = false;
-  const connection = new Connection(socketTo(url), (now) => {
-    link.value = now;
-    if (now === "lost") isLost = true;
-    if (now === "open" && isLost && place.value.table) {
-      isLost = false;
-      void renew();
-    }
-  });
+  const connection = new Connection(socketTo(url), connectionIs);
   start(connection, (to, step) => history[step ? "pushState" : "replaceState"](null, "", queryOf(to) || location.pathname));
   downloads.value = new URL("download", location.href).pathname;
   addEventListener("popstate", () => arrive(placeOf(location.search)));

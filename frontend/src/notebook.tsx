@@ -11,7 +11,7 @@ import { GraphAlone, QuestionAlone } from "./alone";
 import { asked } from "./asked";
 import { NOWHERE, type Place } from "./place";
 import { Connection, type Connect, type Hello, type Told } from "./protocol";
-import { arrive, downloads, fail, hello, link, place, renew, server, start } from "./store";
+import { arrive, connectionIs, downloads, fail, hello, server, start } from "./store";
 
 const SHOWS: Record<Told["shows"], () => ComponentChildren> = {
   app: () => <App />, question: () => <QuestionAlone />, graph: () => <GraphAlone />,
@@ -44,15 +44,7 @@ export default {
     el.replaceChildren(box);
 
     // The page scrolls with the wheel until a person is at work here.
-    let isLost = false;
-    const connection = new Connection(connect, (now) => {
-      link.value = now;
-      if (now === "lost") isLost = true;
-      if (now === "open" && isLost && place.value.table) {
-        isLost = false;
-        void renew();
-      }
-    });
+    const connection = new Connection(connect, connectionIs);
     start(connection, keep, { isPage: false, frame: root, keys: root, wheel: () => isTab || shadow.activeElement !== null });
     render(SHOWS[told.shows](), root);
     let unfollow = () => {};

@@ -104,8 +104,12 @@ export interface Hello {
   vocabulary: import("./graph/types").Vocabulary;
   groups: { name: string; title: string }[];
   questions: Form[];
-  rights: { sql: boolean; lab: boolean; moves: boolean };
+  rights: { sql: boolean; lab: boolean; moves: boolean; catalogs: boolean };
   catalogs: string[];
+  // What a form for a catalog offers: types of catalogs, other properties, and the names of credentials.
+  catalog_types: string[];
+  catalog_settings: string[];
+  credentials: string[];
   teaching: Teaching[];
   table: string;
 }

@@ -152,6 +152,20 @@ export function stop(): void {
   for (const channel of ["open", "graph"]) server().cancelChannel(channel);
 }
 
+// The connection is now connecting, open or lost. Once it is back, the table is looked at again.
+let isLost = false;
+
+export function connectionIs(now: Link): void {
+  link.value = now;
+  if (now === "lost") isLost = true;
+  if (now !== "open" || !isLost) return;
+  isLost = false;
+  const { table } = place.value, names = [...ownCredentials.value], needsThem = isOwn(table);
+  ownCredentials.value = new Set();
+  if (names.length) problem.value = `With the connection, the server forgot the credentials of ${names.join(", ")}: give them again.`;
+  if (table && !needsThem) void renew();
+}
+
 // Look at the table as it is now; what is shown stays until that is known.
 export async function renew(): Promise<void> {
   if (isOpening.value) return; // its request is sent again with the others
@@ -248,6 +262,16 @@ export const moves = signal<string[]>([]);
 
 // Where answers are saved from; empty where the host has no such place.
 export const downloads = signal("");
+
+// Catalogs for which this page gave credentials. The server keeps those for the connection alone.
+export const ownCredentials = signal<ReadonlySet<string>>(new Set());
+
+const isOwn = (table: string): boolean => [...ownCredentials.value].some((name) => table.startsWith(`${name}.`));
+
+// Whether answers about a table or catalog can be saved: a link to a file carries no credentials of this page.
+export function isSaved({ table = "", catalog = "" }: { table?: string; catalog?: string }): boolean {
+  return Boolean(downloads.value) && !isOwn(table) && !ownCredentials.value.has(catalog);
+}
 
 // The address of a file with the answer to a question.
 export function fileOf(one: { question: string; table?: string; catalog?: string; arguments?: Record<string, unknown> }, format: string, block = 0): string {

@@ -15,7 +15,7 @@ const form = (name: string, names: string[], required = "") => ({
 beforeEach(() => {
   hello.value = {
     questions: [form("inspect files", ["snapshot"]), form("inspect snapshots", []), form("data history", ["where"], "where")],
-    rights: { sql: true, lab: true, moves: true },
+    rights: { sql: true, lab: true, moves: true, catalogs: true },
   } as unknown as Hello;
   header.value = { current: "30", snapshots: [{ id: "30", name: "snapshot-3" }, { id: "20", name: "snapshot-2" }], refs: [] } as unknown as Header;
 });

@@ -41,6 +41,8 @@ GOOD: list[dict[str, Any]] = [
     {"type": "rows", "id": 7, "question": "inspect files", "block": 0, "start": 10, "count": 5, "descending": True},
     {"type": "offer", "id": 8, "table": "demo.t", "kind": "columns"},
     {"type": "lab", "id": 9, "action": "step", "arguments": {"token": "A"}},
+    {"type": "add_catalog", "id": 11, "name": "prod", "properties": {"type": "rest"}, "secrets": {"token": "env:A"}},
+    {"type": "credentials", "id": 12, "catalog": "prod", "credentials": {"token": "x"}},
     {"type": "preview", "id": 10, "table": "demo.t", "kind": "file", "key": "a.parquet"},
 ]
 BAD: list[Any] = [

@@ -141,7 +141,7 @@ class AppWidget(anywidget.AnyWidget):
 
 def _session(table: Table) -> Callable[[Callable[[str], None]], Session]:
     """Conversations about a table that is open. Who runs a kernel may do what the kernel can."""
-    return lambda send: Session(send, Rights(sql=True, lab=True), owner=OWNER, given={table.name: table})
+    return lambda send: Session(send, Rights(sql=True, lab=True, catalogs=True), owner=OWNER, given={table.name: table})
 
 
 class GraphWidget(AppWidget):

@@ -84,7 +84,8 @@ def serve(
     kept = KeptCookie(cache_home() / "served", address, listening_at)
     access.cookie = kept.take(f"{password} {alone or allow_sql} {alone or allow_lab}")
     COUNTERS.append(SocketHandler.count)
-    server = Server(access, Rights(sql=alone or allow_sql, lab=alone or allow_lab), server_address.below, sign_in)
+    rights = Rights(sql=alone or allow_sql, lab=alone or allow_lab, catalogs=not places.is_restricted())
+    server = Server(access, rights, server_address.below, sign_in)
     url = access.url(server_address.url(listening_at))
     told = f"Iceberg metadata explorer: {url}"
     asyncio.run(run(server, sockets, told, kept, url if show else "", bool(prefix)))

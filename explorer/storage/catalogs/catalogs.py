@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from pyiceberg import catalog as pyiceberg
 from pyiceberg.catalog import Catalog, load_catalog
@@ -23,6 +24,7 @@ from explorer.spec.text.identifiers import join_identifier, split_identifier
 from explorer.spec.text.names import similar_names
 from explorer.storage.catalogs.added_catalogs import added_names, added_properties
 from explorer.storage.catalogs.configuration import configuration, trust_notice
+from explorer.storage.catalogs.credentials import replace_credentials
 from explorer.storage.catalogs.metastore_entries import MetastoreEntry, entry_versions, metastore_entry
 from explorer.storage.catalogs.sandbox_entries import NAMESPACE, SANDBOX, explain_move, other_sandbox
 from explorer.storage.data_dirs import sandbox_home
@@ -98,7 +100,7 @@ def properties(name: str, extra: Mapping[str, str] | None = None) -> dict[str, s
         }
     configured = _catalogs().get(name.lower())
     configured = configured if isinstance(configured, dict) else added_properties(name)
-    return {**{str(k): str(v) for k, v in configured.items()}, **(extra or {})}
+    return replace_credentials({str(k): str(v) for k, v in configured.items()}, extra or {})
 
 
 def keeps_tables_here(own: Mapping[str, str]) -> bool:
@@ -330,9 +332,9 @@ def namespaces(name: str, extra: Mapping[str, str] | None = None) -> list[tuple[
         return list(all_namespaces(catalog))
 
 
-def tables_in(name: str, namespace: tuple[str, ...]) -> list[CatalogTable]:
+def tables_in(name: str, namespace: tuple[str, ...], extra: Mapping[str, str] | None = None) -> list[CatalogTable]:
     """The tables of one namespace, by name. Raises TableNotFound."""
-    catalog = load(name)
+    catalog = load(name, extra)
     with listing(catalog, name):
         return _tables(catalog, name, namespace)
 
@@ -446,4 +448,19 @@ def all_properties(catalog: Catalog) -> Mapping[str, str]:
 
 def error_words(error: Exception, properties: Mapping[str, str]) -> str:
     """An error's first line, without secrets, and without those of a catalog that it may repeat."""
-    return redact((str(error).splitlines() or [""])[0], secret_values(properties))[:300]
+    return redact((_unreachable(error) or str(error).splitlines() or [""])[0], secret_values(properties))[:300]
+
+
+def _unreachable(error: Exception) -> list[str]:
+    """Which server a catalog's client could not reach, and why; nothing for another error."""
+    from requests import exceptions
+
+    reason = getattr(next(iter(error.args), None), "reason", None)
+    if not isinstance(error, exceptions.ConnectionError) or isinstance(error, exceptions.SSLError):
+        return []
+    if reason is None or error.request is None:
+        return []
+    host = urlsplit(str(error.request.url))
+    return [
+        f"no connection to {host.hostname}{f':{host.port}' if host.port else ''}: {str(reason).rpartition(': ')[2]}"
+    ]

@@ -106,7 +106,7 @@ def ending(pools: Mapping[str, type[HTTPConnectionPool]]) -> dict[str, type[HTTP
     """Return pools, by scheme, that are as others but for their connections, which end in time."""
     made = {}
     for scheme, pool in pools.items():
-        connection = type("Ending", (_Ending, pool.ConnectionCls), {})
+        connection = type(pool.ConnectionCls.__name__, (_Ending, pool.ConnectionCls), {})
         made[scheme] = type(pool.__name__, (pool,), {"ConnectionCls": connection})
     return made
 
