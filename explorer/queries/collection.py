@@ -31,6 +31,7 @@ from explorer.spark_engine.versions import spark_frame
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.rows.spilled_rows import RowParts
 from explorer.spec.text.names import base_name, shorten
+from explorer.spec.text.printable import show_blanks
 from explorer.spec.text.units import human_bytes
 from explorer.spec.values.values import pandas_values, row_dicts
 from explorer.storage.projection import children
@@ -378,7 +379,7 @@ class Collection(Sequence[Mapping[str, Any]]):
         head = "".join(f"<th style='text-align:left'>{escape(cell(name))}</th>" for name in self.columns)
         body = []
         for row in with_times(self[:SHOWN], self.what):
-            body.append(f"<tr>{''.join(_html_cell(cell(plain(v)), len(row)) for v in row.values())}</tr>")
+            body.append(f"<tr>{''.join(_html_cell(show_blanks(cell(plain(v))), len(row)) for v in row.values())}</tr>")
         more = f"<p>… {len(self) - SHOWN:,} more rows</p>" if len(self) > SHOWN else ""
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
         return not_typeset(f"<div style='overflow-x:auto'>{table}{more}</div>")

@@ -160,6 +160,8 @@ class MatchingRows:
         reader.tree.ahead(manifests=manifests.values())
         data = [m for m in manifests.values() if m.content == 0]
         verdicts = scan.manifests(data)
+        self.similar = scan.asked_texts.in_lists(data, scan.metadata)
+        """Stored texts that the filter's are alike, with the number of files (spec.scan.similar_texts)."""
         skipped = _Skipped(0, 0) if every_file else self._skip_counts(data, verdicts)
         self.reads_every_file = every_file or skipped.few
         reads_all = self.reads_every_file or not skipped.files
@@ -216,6 +218,7 @@ class MatchingRows:
             for difference, scan in self._other_scans
         ]
         judged = _Judged(manifest, self.scan.files(listed, files), others)
+        self.similar.update(judged.files.similar_texts(self.scan.metadata.spec(listed.partition_spec_id)))
         places = np.arange(files.num_rows)
         if not self.reads_every_file:
             places = np.flatnonzero(judged.files.outcome == READ)

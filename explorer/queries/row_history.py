@@ -435,6 +435,7 @@ class RowHistory:
             if self.reader.tree.lacks or self.matching.unreadable:
                 files = "those that could be read"
             yield f"No data file of {files} has such a row."
+            yield from (f"{text[0].upper()}{text[1:]}." for text in self._similar_words())
         if unread:
             yield f"⚠ {unread} {'were' if unread.files != 1 else 'was'} not read. {READ_THEM}"
         in_scan_first = sorted(self.matching.unreadable.items(), key=lambda item: not item[1].in_scan)
@@ -443,6 +444,11 @@ class RowHistory:
             yield f"⚠ {base_name(path)}, which a scan with this filter {does}, cannot be read{rest}: {file.why}."
         if (more := len(self.matching.unreadable) - SHOWN_UNREADABLE) > 0:
             yield f"⚠ {count(more, 'more such file')} cannot be read."
+
+    def _similar_words(self) -> Iterator[str]:
+        """What is alike a text of the filter; files of several manifests are not told apart, so none is counted."""
+        asked = self.matching.scan.asked_texts
+        yield from map(str, asked.told(dict.fromkeys(self.matching.similar, 0))[:SHOWN_UNREADABLE])
 
     def _present(self, standing: SnapshotRows, place: RowPlace) -> list[str]:
         lines = [f"{self._where(place)} is there: {self._row(place.row_key)}.", *self._value_words(place.row_key)]

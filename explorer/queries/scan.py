@@ -33,6 +33,7 @@ from explorer.spec.scan.ranges import Ranges, file_ranges
 from explorer.spec.scan.reader_rules import differences
 from explorer.spec.scan.row_groups import GroupVerdict
 from explorer.spec.scan.scan import BY_METRICS, BY_PARTITION, READ, FileVerdicts, ManifestVerdict, Scan
+from explorer.spec.scan.similar_texts import SimilarText
 from explorer.spec.scan.tasks import CHOSEN, Packing, tasks
 from explorer.spec.scan.unmeasured import older_snapshots
 from explorer.spec.values.ordering import plain
@@ -95,10 +96,20 @@ def plan_scan(
         refused=summed.refused, folded=folded, failing=tuple(m.manifest_path for m in scan.failing_manifests(listed)),
         missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,
         make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
-        unmeasured=summed.unmeasured, engine_note=why,
+        unmeasured=summed.unmeasured, similar=_similar(scan, data, verdicts, summed), engine_note=why,
         files=build(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
         make_tasks=lambda: tasks(Packing.of(metadata.properties), chosen_files.read()),
     )  # fmt: skip
+
+
+def _similar(
+    scan: Scan, data: Sequence[ManifestFile], verdicts: Sequence[ManifestVerdict], summed: plan_parts.Sums
+) -> list[SimilarText]:
+    """Stored texts that the filter's are alike, in the manifests that are read and in the list."""
+    skipped = [verdict.manifest for verdict in verdicts if not verdict.keeps]
+    found = scan.asked_texts.in_lists(skipped, scan.metadata)
+    found.update(summed.similar)
+    return scan.asked_texts.told(found)
 
 
 def _other_readers(scan: Scan, data: Sequence[ManifestFile], make: BuildTable) -> tuple[OtherReader, ...]:

@@ -20,7 +20,7 @@ from explorer.graph.vocabulary import STATUSES
 from explorer.render.rows import columns_of
 from explorer.spec.secrets.redaction import LONGEST, beginning, metadata_without_secrets, redact
 from explorer.spec.text.names import shorten
-from explorer.spec.text.printable import printable, printable_lines
+from explorer.spec.text.printable import printable, printable_lines, show_blanks
 from explorer.spec.text.units import count
 
 FIRST, PAGE = 200, 1000
@@ -121,7 +121,7 @@ def render_table(
     for name in names:
         justify: Literal["left", "right"] = "right" if name in right else "left"
         table.add_column(Text(clean(name)), justify=justify, no_wrap=True, overflow="ellipsis")
-    cells = [[cell(row.get(name)) for name in names] for row in rows]
+    cells = [[show_blanks(cell(row.get(name))) for name in names] for row in rows]
     sizes = {name: max(cell_len(text[at]) for text in (names, *cells)) for at, name in enumerate(names)}
     widest = _longest_cell(sizes, right, width or DEFAULT_WIDTH)
     for texts in cells:
@@ -171,7 +171,7 @@ def render_stream(
         yield render_table(first, width, columns)
         return
     right = {name for name in columns if _numeric(first, name)}
-    sizes = {n: max(cell_len(text) for text in (n, *(cell(row.get(n)) for row in first))) for n in columns}
+    sizes = {n: max(cell_len(text) for text in (n, *(show_blanks(cell(row.get(n))) for row in first))) for n in columns}
     some = _fitting(sizes, right, width or DEFAULT_WIDTH) if fitting else len(columns)
     columns, others = columns[:some], columns[some:]
     widest = _widest(columns, width)
@@ -185,7 +185,7 @@ def render_stream(
         for name in columns:
             value, size = row.get(name), sizes[name]
             is_whole = width == WIDEST or isinstance(value, (int, float))
-            text = cell(value) if is_whole else shorten(cell(value), size)
+            text = show_blanks(cell(value)) if is_whole else shorten(show_blanks(cell(value)), size)
             texts.append(text.rjust(size) if name in right else set_cell_size(text, max(size, len(text))))
         return "  ".join(texts).rstrip()
 
@@ -202,7 +202,7 @@ def render_fields(fields: Mapping[str, Any], width: int | None = None) -> str:
     table.add_column(no_wrap=True, style="bold")
     table.add_column(overflow="fold")
     for key, value in fields.items():
-        table.add_row(Text(clean(str(key))), Text(cell(value)))
+        table.add_row(Text(clean(str(key))), Text(show_blanks(cell(value))))
     return _print(table, width)
 
 

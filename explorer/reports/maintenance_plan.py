@@ -142,7 +142,10 @@ def _line(seen: Preview, tells_result: bool = True) -> ProcedureLine:
         does += "compacts as well" if removes else "writes all position delete files anew"
     warning = seen.warning if seen.call else ""
     kept = [words for words in seen.words if words.startswith("Kept: ")]
-    why = " ".join(kept or seen.words[-1:]) if does == IDLE else ""
+    reasons = [
+        words for words in seen.words if words.startswith(("Nothing would", "Look before", "With the option min-input"))
+    ]
+    why = " ".join(kept or reasons or seen.words[-1:]) if does == IDLE else ""
     return ProcedureLine(operation, does, files, size, seen.call, seen.refusal, ORDER[operation], warning, why)
 
 

@@ -335,7 +335,7 @@ export function Grid({ question, block, columns, first, what, selected, open, ch
 
 function Cell({ row, column, place, width, isActive, leads }: { row: Row | undefined; column: Shown; place: number; width: number; isActive: boolean; leads: boolean }) {
   const value = row?.cells[column.at], exact = row?.exact(column.at), isLink = leads && column.link !== "" && Boolean(value);
-  const text = row === undefined ? "…" : value === null || value === undefined ? "null" : column.link ? shortPath(value) : value;
+  const text = row === undefined ? "…" : value === null || value === undefined ? "null" : column.link ? shortPath(value) : showBlanks(value);
   const title = exact && exact !== value ? `${Number(exact).toLocaleString("en")}${column.kind === "bytes" ? " bytes" : " ms since 1970"}` : value && (column.link || value.length > LOW / 2) ? value : undefined;
   return (
     <div role="gridcell" class={`${cellClass(column, place)}${value === null ? " null" : ""}${isLink ? " link" : ""}${isActive ? " active" : ""}`} style={{ width: `${width}px` }} title={title}
@@ -348,6 +348,14 @@ function cellClass({ kind }: Column, place: number): string {
 }
 
 // A value as it is stored: sizes and times as numbers.
+// Blanks at the ends of a value, which nobody would see; what is copied has them as they are.
+function showBlanks(text: string): string {
+  let start = 0, end = text.length;
+  while (start < end && text[start] === " ") start += 1;
+  while (end > start && text[end - 1] === " ") end -= 1;
+  return "␠".repeat(start) + text.slice(start, end) + "␠".repeat(text.length - end);
+}
+
 function valueOf(row: Row, { at, kind }: Shown): string | null {
   const value = row.cells[at] ?? null;
   return kind === "number" ? value && value.replaceAll(",", "") : row.exact(at) ?? value;

@@ -160,7 +160,7 @@ def test_thresholds_are_set_and_a_catalog_is_measured(page: Page, app: Served, a
     page.goto(f"{app}?table=demo.three_inserts&mode=ask&question=health")
     page.get_by_label("threshold, one a line").fill("small-files=1")
     page.get_by_role("button", name="Ask", exact=True).click()
-    expect(page.get_by_role("main")).to_contain_text("Small files that compaction would remove")
+    expect(page.get_by_role("main")).to_contain_text("Small files beyond those that their bytes fill")
     expect(page.get_by_role("main")).to_contain_text("above 1")
     page.goto(f"{app}?mode=ask&question=catalog+health")
     first = page.get_by_role("grid").get_by_role("row").nth(1)

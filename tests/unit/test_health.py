@@ -89,7 +89,10 @@ def test_a_threshold_decides_the_level_and_what_helps_is_said(small: Path) -> No
     assert again.to_json()["measures"] == told[1.5].to_json()["measures"]
     assert told[1.5].measures[0].id == "small-files"
     assert "small-files 2 (above 1.5)" in repr(told[1.5])
-    words = "compaction merges small files. Preview it: icedive maintain preview TABLE compact"
+    words = (
+        "compaction merges small files, where a partition has at least five of them; of fewer with min-input-files=2. "
+        "Preview it: icedive maintain preview TABLE compact"
+    )
     assert f"what would help: {words}" in repr(told[1.5])
     assert words in told[1.5]._repr_html_()
     assert runs.preview(direct.open_table(str(small)), "compact").call == ""  # so health prints none

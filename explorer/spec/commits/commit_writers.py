@@ -15,6 +15,7 @@ from statistics import median
 
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
+from explorer.spec.commits.partial_commits import COMPLETE, late_files
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.names import shorten, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, instant, span, whole
@@ -96,7 +97,7 @@ class WriterTotals:
 @dataclass(frozen=True)
 class WriterEvent:
     """Something in the history of writers that somebody should look at. `kind` is gap, stopped, deletes, together,
-    back, again or missing."""
+    back, again, missing or partial."""
 
     kind: str
     snapshots: tuple[str, ...]
@@ -130,7 +131,10 @@ def writers_of(metadata: TableMetadata, now_ms: int | None = None) -> Writers:
     by_id = {commit.snapshot.snapshot_id: commit for commit in commits}
     line = [by_id[own] for own in reversed(ancestry(metadata, metadata.current_snapshot_id)) if own in by_id]
     stopped = () if now_ms is None else _stopped(by_writer, now_ms)
-    events = [*_gaps(by_writer), *stopped, *_equality_deletes(by_writer), *_together(line), *_progress_events(line)]
+    events = [
+        *_gaps(by_writer), *stopped, *_equality_deletes(by_writer), *_together(line), *_progress_events(line),
+        *_partial(metadata, by_id),
+    ]  # fmt: skip
     return Writers(commits, tuple(totals), tuple(events[:MOST_EVENTS]))
 
 
@@ -240,6 +244,19 @@ def _equality_deletes(by_writer: Mapping[str, Sequence[CommitWriter]]) -> Iterat
                 "SQL statements, and the sink does not read them. A compaction applies the deletes."
             )
             yield WriterEvent("deletes", (adding[-1].name,), words)
+
+
+def _partial(metadata: TableMetadata, by_id: Mapping[int, CommitWriter]) -> Iterator[WriterEvent]:
+    for late in late_files(metadata):
+        partial, after = by_id[late.partial.snapshot_id], by_id[late.after.snapshot_id]
+        words = (
+            f"{partial.name} is a partial commit of {partial.writer}: it has no {' or '.join(COMPLETE)}, which others "
+            f"have. The sink waited too short (iceberg.control.commit.timeout-ms), and files that came late are "
+            f"in {after.name}. No equality delete hides rows of its own commit, so older rows may show beside newer "
+            "ones: icedive data duplicates TABLE --key KEY finds them, and the sink or a DELETE has to delete them "
+            "again."
+        )
+        yield WriterEvent("partial", (partial.name, after.name), words)
 
 
 def _time(commit: CommitWriter) -> int:

@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.model.metadata import Snapshot
 from explorer.progress import steps
+from explorer.spec.commits.partial_commits import late_files
 from explorer.spec.deletes.delete_pairs import COSTS, HELD, TouchedFiles
 from explorer.spec.deletes.deletes import (
     NAMES_NOTHING,
@@ -172,7 +174,23 @@ class Deletes:
             or self._other_spelling(delete)
             or cut_off(self.files.metadata, delete)
             or _names_nothing(delete)
+            or self._came_late(delete)
         )
+
+    def _came_late(self, delete: LiveFile) -> str:
+        """Say that an equality delete may be of rows which came late, in the delete's own commit."""
+        partial = self._late_files.get(delete.sequence_number) if delete.kind == "equality_deletes" else None
+        if partial is None:
+            return ""
+        return (
+            f"Kafka Connect's commit before it ({partial.snapshot_id}) was partial: rows of that cycle came with this "
+            "delete's commit, and no equality delete hides rows of its own commit"
+        )
+
+    @cached_property
+    def _late_files(self) -> Mapping[int | None, Snapshot]:
+        """By the sequence number of a commit of Kafka Connect, the partial commit before it."""
+        return {late.after.sequence_number: late.partial for late in late_files(self.files.metadata)}
 
     def _other_spelling(self, delete: LiveFile) -> str:
         """Say that the file which a delete names is a data file of another scheme, authority or place."""

@@ -39,10 +39,10 @@ _MERGE = "compaction merges small files"
 _APPLY = "compaction applies deletes"
 _NOW: Scope = "current snapshot"
 MEASURES: Sequence[Measure] = (
-    Measure("small-files", "Small files that compaction would remove", _NOW, 100, "",
+    Measure("small-files", "Small files beyond those that their bytes fill", _NOW, 100, "",
             "data files below 75% of write.target-file-size-bytes (rewrite_data_files' min-file-size-bytes), less the "
             "files that their bytes fill, partition by partition: each is a request and a task more",
-            _MERGE, 100, _COMPACT),
+            f"{_MERGE}, where a partition has at least five of them; of fewer with min-input-files=2", 100, _COMPACT),
     Measure("files-per-partition", "Data files in the fullest partition", _NOW, 1_000, "",
             "a scan of one partition plans and opens all of them", f"where they are small, {_MERGE}; else a "
             "finer partition transform", preview=_COMPACT),

@@ -36,7 +36,7 @@ def bound_advice(plan: Plan) -> Iterator[str]:
     if plan.stages[-1].skipped or files < 2 or plan.wholly == files:
         return
     modes = {mode.field_id: mode for mode in column_modes(plan.scan.metadata, plan.schema)}
-    told: set[int] = set()
+    told = _partition_columns(plan)  # bounds of them would say no more
     for leaf in predicates(plan.bound):
         if isinstance(leaf.term, BoundTerm) and leaf.term.transform == "identity" and leaf.op in COMPARED:
             mode = modes.get(leaf.term.column.field_id)
@@ -47,6 +47,18 @@ def bound_advice(plan: Plan) -> Iterator[str]:
                     continue
                 is_bare = bool(without and without.unbounded == files and mode.bounds)
                 yield f"no file is skipped by {mode.name}: {BARE if is_bare else _reason(mode, leaf)}"
+
+
+def _partition_columns(plan: Plan) -> set[int]:
+    """Return the ids of the columns whose values the partitions of all files that are read have."""
+    metadata = plan.scan.metadata
+    specs = {verdict.manifest.partition_spec_id for verdict in plan.manifests if verdict.keeps}
+    of_each = [
+        {field.source_ids[0] for field in spec.fields if field.transform == "identity" and field.source_ids}
+        for spec in map(metadata.spec, specs)
+        if spec is not None
+    ]
+    return set.intersection(*of_each) if of_each else set()
 
 
 def padded_advice(plan: Plan) -> str:
@@ -89,6 +101,14 @@ def unmeasured_advice(plan: Plan) -> Iterator[str]:
     modes = {mode.field_id: mode for mode in column_modes(plan.scan.metadata, plan.schema)}
     for field_id, without in plan.unmeasured.items():
         mode, files, older = modes.get(field_id), without.files, without.older
+        if mode is not None and without.by_partition:
+            yield (
+                f"{count(without.by_partition, 'file')} {'is' if without.by_partition == 1 else 'are'} skipped by "
+                f"partition alone, since metadata has no bounds of {mode.name} for "
+                f"{'it' if without.by_partition == 1 else 'them'}. "
+                "A reader that goes by bounds alone reads them (DuckDB, duckdb/duckdb-iceberg#396). A rewrite of the "
+                "files (rewrite_data_files with rewrite-all) gives them bounds"
+            )
         if mode is None or mode.mode == "none" or not files:  # bound_advice tells of columns that writers leave out
             continue
         name = mode.name

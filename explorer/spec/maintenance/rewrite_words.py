@@ -237,10 +237,17 @@ def _remainder(rule: RewriteOptions, grouping: Grouping) -> Iterator[str]:
             f"{count(int(grouping.files[left].sum()), 'candidate')} in {count(len(left), 'group')} would be left: "
             f"there are not {_enough(rule)}."
         )
+    several = left[grouping.files[left] > 1]
+    if len(several):
+        files = int(grouping.files[several].sum())
+        yield (
+            f"With the option min-input-files=2 (-O min-input-files=2), {count(files, 'candidate')} in "
+            f"{count(len(several), 'group')} would be rewritten, too."
+        )
     alone = int(((grouping.files[left] == 1) & (grouping.bytes[left] < rule.smallest)).sum()) if len(left) else 0
     if alone:
         yield (
-            f"{count(alone, 'group')} of them {'is' if alone == 1 else 'are'} one small file alone in its partition: "
+            f"{count(alone, 'group')} {'is' if alone == 1 else 'are'} one small file alone in its partition: "
             "it stays a candidate, and is never rewritten, as there is nothing to put with it."
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from explorer.spec.filters.expressions import BoundTerm, Expression, FilterColum
 from explorer.spec.scan.filter_names import OtherNames, other_names
 from explorer.spec.scan.reader_rules import ReaderDifference
 from explorer.spec.scan.scan import ManifestVerdict, Scan, SpecPlan
+from explorer.spec.scan.similar_texts import SimilarText
 from explorer.spec.scan.tasks import Tasks
 from explorer.spec.scan.unmeasured import UnmeasuredFiles
 from explorer.spec.text.units import count
@@ -101,6 +102,8 @@ class Plan:
     """What must still be asked of rows, with the number of files it is asked of."""
     unmeasured: Mapping[int, UnmeasuredFiles]
     """By field id of columns of the filter: files that are read without their counts or bounds, if there are any."""
+    similar: Sequence[SimilarText]
+    """Stored texts that the filter's would equal but for blanks or capital letters."""
     engine_note: str
     """Who decoded the manifests, and why; nothing where nobody had to be chosen."""
     files: Batches = field(repr=False)

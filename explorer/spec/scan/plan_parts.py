@@ -16,17 +16,18 @@ from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.lazy_table import Batches, combine_rows
 from explorer.spec.entries.numpy_columns import amounts, total
 from explorer.spec.filters.expressions import TRUE
-from explorer.spec.scan.scan import OUTCOMES, READ, FileVerdicts, Scan
+from explorer.spec.scan.scan import BY_PARTITION, OUTCOMES, READ, FileVerdicts, Scan
 from explorer.spec.scan.tasks import CHOSEN
 from explorer.spec.scan.unmeasured import UnmeasuredFiles, count_unmeasured
 
-UNMEASURED = ("field_id", "files", "older", "unbounded")
+UNMEASURED = ("field_id", "files", "older", "unbounded", "by_partition")
 SUMS = pa.schema(
     [
         ("amounts", pa.list_(pa.int64())), ("wholly", pa.int64()), ("used", pa.list_(pa.int64())),
         ("skipped", pa.list_(pa.int64())), ("refused", pa.int64()),
         ("residuals", pa.list_(pa.struct([("residual", pa.string()), ("files", pa.int64())]))),
         ("unmeasured", pa.list_(pa.struct([(name, pa.int64()) for name in UNMEASURED]))),
+        ("similar", pa.list_(pa.struct([("field_id", pa.int64()), ("stored", pa.string()), ("files", pa.int64())]))),
     ]
 )  # fmt: skip
 FILES = pa.schema(
@@ -74,8 +75,16 @@ def sums(
     kept_off = [] if skipped is None else _count_deletes(skipped, manifest, _read(verdicts)).used.tolist()
     used, refused = ([], 0) if counted is None else (counted.used.tolist(), int(counted.sums["refused"].sum()))
     residuals = [{"residual": text, "files": files} for text, files in residual_counts.items()]
-    added_by, is_read = manifest.added_snapshot_id or 0, verdicts.outcome == READ
-    unmeasured = list(count_unmeasured(older, verdicts.entries, is_read, verdicts.unbounded, added_by))
+    spec, added_by = scan.metadata.spec(manifest.partition_spec_id), manifest.added_snapshot_id or 0
+    known = {f.source_ids[0] for f in spec.fields if f.transform == "identity" and f.source_ids} if spec else set()
+    undecided = (verdicts.outcome == READ) & ~verdicts.wholly  # bounds would not have a file skipped that matches
+    columns_of_files = {field_id: others for field_id, others in older.items() if field_id not in known}
+    unmeasured = list(count_unmeasured(columns_of_files, verdicts.entries, undecided, verdicts.unbounded, added_by))
+    by_partition = verdicts.outcome == BY_PARTITION
+    for field_id in known & older.keys():
+        files = int((by_partition & verdicts.unbounded.get(field_id, False)).sum())
+        if files:
+            unmeasured.append({"field_id": field_id, "files": 0, "older": 0, "unbounded": 0, "by_partition": files})
     row = {
         "amounts": added,
         "wholly": int(verdicts.wholly.sum()),
@@ -84,6 +93,10 @@ def sums(
         "refused": refused,
         "residuals": residuals,
         "unmeasured": unmeasured,
+        "similar": [
+            {"field_id": field_id, "stored": stored, "files": files}
+            for (field_id, stored), files in verdicts.similar_texts(spec).items()
+        ],
     }
     return pa.Table.from_pylist([row], SUMS)
 
@@ -125,6 +138,7 @@ class Sums:
         self.skipped: set[int] = set()
         self.residuals = Counter[str]()
         self.unmeasured: dict[int, UnmeasuredFiles] = {}
+        self.similar = Counter[tuple[int, str]]()
 
     def add(self, rows: Batches) -> None:
         """All rows of SUMS."""
@@ -135,9 +149,11 @@ class Sums:
             self.used |= set(row["used"])
             self.skipped |= set(row["skipped"])
             self.residuals.update({r["residual"]: r["files"] for r in row["residuals"]})
+            for own in row["similar"]:
+                self.similar[own["field_id"], own["stored"]] += own["files"]
             for own in row["unmeasured"]:
                 before = self.unmeasured.get(own["field_id"], UnmeasuredFiles())
-                self.unmeasured[own["field_id"]] = before.plus(own["files"], own["older"], own["unbounded"])
+                self.unmeasured[own["field_id"]] = before.plus(*(own[name] for name in UNMEASURED[1:]))
 
 
 def verdicts(scan: Scan, manifest: ManifestFile, stored: pa.Table) -> pa.Table:

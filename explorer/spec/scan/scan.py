@@ -6,6 +6,7 @@ counts and bounds. Doubt keeps. Rules: org.apache.iceberg.ManifestGroup, Manifes
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -35,6 +36,7 @@ from explorer.spec.filters.projections import Projection
 from explorer.spec.scan.pruning import ScanReason, Verdicts, judge
 from explorer.spec.scan.ranges import Mask, Ranges, file_ranges, summary_ranges
 from explorer.spec.scan.reader_rules import JAVA, ReaderRules
+from explorer.spec.scan.similar_texts import AskedTexts
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.transforms import is_narrow
 from explorer.spec.values.values import distinct_partitions, partition_path
@@ -90,6 +92,7 @@ class Scan:
         metadata, bound = rules.metadata(metadata), rules.expression(bound)
         self.metadata, self.bound, self.nested, self.rules = metadata, bound, nested, rules
         self._projections = {spec.spec_id: Projection(spec, metadata, rules) for spec in metadata.partition_specs}
+        self.asked_texts = AskedTexts(bound)
         self._known: dict[tuple[int, int], list[tuple[Predicate | None, Predicate | None]]] = {}
         """By spec and the identity of a comparison of `bound`."""
         self._partitions: dict[tuple[int, str], tuple[bool, bool, Expression]] = {}
@@ -249,6 +252,11 @@ class FileVerdicts:
         may = (self.metrics.may | (rows < 0)) & ~self._empty  # bounds are asked of partitions that match wholly, too
         self.outcome = np.where(~by_partition, BY_PARTITION, np.where(may, READ, BY_METRICS)).astype(np.int8)
         self.wholly = (must | (self.metrics.must & (rows > 0))) & (self.outcome == READ)
+
+    def similar_texts(self, spec: PartitionSpec | None) -> Counter[tuple[int, str]]:
+        """Stored texts that the filter's texts are alike, with the number of files (spec.scan.similar_texts)."""
+        asked = self._scan.asked_texts
+        return asked.in_files(self.entries, spec, self.partitions, self.codes) if asked else Counter()
 
     def residual(self, at: int) -> Expression:
         """What must still be asked of a file's rows."""

@@ -27,15 +27,19 @@ class UnmeasuredFiles:
         files: Those of which nothing is recorded.
         older: How many of these were written before the column was added.
         unbounded: Those without bounds, all of `files` among them.
+        by_partition: Files without bounds that the plan skips, since their partition has the column's value.
     """
 
     files: int = 0
     older: int = 0
     unbounded: int = 0
+    by_partition: int = 0
 
-    def plus(self, files: int, older: int, unbounded: int) -> UnmeasuredFiles:
+    def plus(self, files: int, older: int, unbounded: int, by_partition: int) -> UnmeasuredFiles:
         """Return the sum with those of another manifest."""
-        return UnmeasuredFiles(self.files + files, self.older + older, self.unbounded + unbounded)
+        return UnmeasuredFiles(
+            self.files + files, self.older + older, self.unbounded + unbounded, self.by_partition + by_partition
+        )
 
 
 def filter_fields(bound: Expression) -> list[int]:
@@ -73,12 +77,12 @@ def count_unmeasured(
     without_bounds: Mapping[int, npt.NDArray[np.bool_]],
     added_by: int,
 ) -> Iterator[dict[str, int]]:
-    """Count the data files that are read of which nothing is recorded of a column.
+    """Count the data files that are read of which nothing is recorded of a column, whose partition does not tell of it.
 
     Args:
         older: The filter's columns, each with the snapshots from before it (`older_snapshots`).
         entries: The entries of one manifest, with their metrics.
-        is_read: Which of them are read.
+        is_read: Which of them are read, though it is not known that all their rows match.
         without_bounds: Which of them have no bounds, by column.
         added_by: The snapshot of entries that name none.
 
@@ -97,4 +101,4 @@ def count_unmeasured(
         written_by = ints(entries["snapshot_id"], added_by)[nothing]
         is_older = int(np.isin(written_by, np.array(snapshots, np.int64)).sum())
         numbers = {"files": int(nothing.sum()), "older": is_older, "unbounded": int(unbounded.sum())}
-        yield {"field_id": field_id, **numbers}
+        yield {"field_id": field_id, **numbers, "by_partition": 0}

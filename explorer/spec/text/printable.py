@@ -40,6 +40,19 @@ def picture_of(char: str) -> str:
     return chr(_PICTURES + ord(char)) if char < " " else "␡" if char == "\x7f" else "�"
 
 
+def show_blanks(text: str) -> str:
+    """Return a value's text with a sign (␠) for each blank at its beginning and end, which nobody would see.
+
+    Args:
+        text: The text.
+    """
+    if not text.startswith(" ") and not text.endswith(" "):
+        return text
+    inner = text.strip(" ")
+    before = len(text) - len(text.lstrip(" "))
+    return "␠" * before + inner + "␠" * (len(text) - before - len(inner))
+
+
 def printable_lines(text: str) -> str:
     """Return the same of a text whose lines stay.
 

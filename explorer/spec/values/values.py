@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from explorer.model.manifest import FieldSummary
 from explorer.model.metadata import PartitionSpec, TableMetadata
+from explorer.spec.text.printable import show_blanks
 from explorer.spec.values.ordering import uuid_key
 from explorer.spec.values.transforms import from_bytes, parse_transform
 
@@ -221,10 +222,10 @@ def partition_values(
     for field_id, value in (partition or {}).items():
         field = field_of.get(field_id)
         if field is None:
-            values.append((f"field {field_id}", f"{value}"))
+            values.append((f"field {field_id}", show_blanks(f"{value}")))
         else:
             kind = source_type(metadata, field.source_ids)
-            values.append((field.name, f"{partition_value(value, field.transform, kind)}"))
+            values.append((field.name, show_blanks(f"{partition_value(value, field.transform, kind)}")))
     return values
 
 
@@ -234,7 +235,7 @@ def partition_ranges(
     """The names of a manifest's partition fields, and the range of values of each that the manifest list tells."""
     ranges = []
     for (name, *bounds), summary in zip(partition_bounds(summaries, spec, metadata), summaries or (), strict=False):
-        first, last = ("null" if bound is None else f"{bound}" for bound in bounds)
+        first, last = ("null" if bound is None else show_blanks(f"{bound}") for bound in bounds)
         nulls = ", null" if summary.contains_null and first != "null" else ""
         ranges.append((name, (first if first == last else f"{first} … {last}") + nulls))
     return ranges

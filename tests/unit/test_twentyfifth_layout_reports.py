@@ -1,0 +1,157 @@
+"""Troubles of a twenty-fifth round of public reports that concern values, plans and compaction, on tables that are
+built here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import explorer
+from explorer.render.plans import plan_lines
+from explorer.reports.maintenance.previews import preview
+from explorer.reports.maintenance_plan import plan_all
+from explorer.spec.text.printable import show_blanks
+from tests.cases.mini import Table
+from tests.support import direct
+from tests.unit.test_cli import run
+
+DAY, KEY = [(2, 1000, "day", "identity")], [(2, 1000, "key", "identity")]
+
+
+def words(folder: Path, where: str) -> str:
+    return "\n".join(plan_lines(direct.open_table(str(folder)).plan(where)))
+
+
+# -- blanks ------------------------------------------------------------------------------------------------------------
+def with_days(folder: Path, *commits: list[str]) -> Path:
+    table = Table(folder, [(1, "id", "long"), (2, "day", "string")], spec=DAY)
+    for number, days in enumerate(commits):
+        table.append(
+            *(
+                table.parquet(f"{number}-{at}.parquet", {"id": [at], "day": [day]}, partition={"day": day})
+                for at, day in enumerate(days)
+            )
+        )
+    return folder
+
+
+@pytest.mark.parametrize("commits", [(["20240131"], ["20240201 "]), (["20240131", "20240201 ", "20240203"],)])
+def test_a_text_that_differs_by_a_blank_is_offered(commits: Any, tmp_path: Path) -> None:
+    """apache/iceberg#15427: whether the manifest list or the manifest has it."""
+    folder = with_days(tmp_path / "t", *commits)
+    told = words(folder, "day = '20240201'")
+    assert "did you mean '20240201 '? It is in day" in told
+    assert "UPDATE with SET day = trim(day) WHERE day <> trim(day) removes them" in told
+    history = explorer.open_table(str(folder)).data.history("day = '20240201'").to_text()
+    assert "Did you mean '20240201 '?" in history
+    assert "did you mean" not in words(folder, "day = '20240131'")
+    assert "did you mean" not in words(folder, "day = '20240201 '")
+    assert "did you mean '20240201 '?" in words(folder, "day IN ('x', '20240201')")
+
+
+def test_bounds_and_capital_letters_are_alike_too(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "state", "string")])
+    table.append(table.parquet("a.parquet", {"state": ["Open", "Open"]}))
+    told = words(tmp_path / "t", "state = 'open'")
+    assert "did you mean 'Open'? It is in state of 1 data file, and differs from 'open' by capital letters" in told
+    assert "lower(state) = 'open' finds both" in told
+    assert "did you mean" not in words(tmp_path / "t", "state = 'other'")
+
+
+def test_blanks_at_the_ends_of_values_are_seen(tmp_path: Path) -> None:
+    folder = str(with_days(tmp_path / "t", [" a", "b ", "c"]))
+    listed = run("inspect", "partitions", folder).output
+    assert all(f"day={text} " in listed for text in ("␠a", "b␠", "c"))
+    profile = run("inspect", "profile", folder, "day").output
+    assert all(text in profile for text in ("day=␠a", "day=b␠", " ␠a ", " b␠ "))
+    as_json = run("inspect", "profile", folder, "day", "-o", "json").output
+    assert '" a"' in as_json
+
+
+@given(st.text(" ax", max_size=6))
+def test_each_blank_has_a_sign(text: str) -> None:
+    shown = show_blanks(text)
+    assert len(shown) == len(text)
+    assert shown.replace("␠", " ") == text
+    assert not shown.startswith(" ")
+    assert not shown.endswith(" ")
+
+
+# -- identity partitions whose files have no such column ---------------------------------------------------------------
+def test_files_of_the_partition_that_is_asked_for_are_not_to_be_written_anew(tmp_path: Path) -> None:
+    """duckdb/duckdb-iceberg#396."""
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "key", "string")], spec=KEY)
+    for load in range(2):
+        table.append(
+            *(table.parquet(f"{load}-{key}.parquet", {"id": [load]}, partition={"key": key}) for key in ("a", "b", "c"))
+        )
+    for where in ("key = 'a'", "key IN ('a', 'b')", "key = 'a' and id >= 0"):
+        told = words(tmp_path / "t", where)
+        assert "metadata records nothing of key" not in told
+        assert "no file is skipped by key" not in told
+        skipped = 2 if "IN" in where else 4
+        assert f"{skipped} files are skipped by partition alone, since metadata has no bounds of key for them" in told
+        assert "A reader that goes by bounds alone reads them" in told
+
+
+# -- Kafka Connect -----------------------------------------------------------------------------------------------------
+def stream(folder: Path, *complete: bool) -> Path:
+    """A sink's commits, which are complete or partial; the last one has an equality delete."""
+    table = Table(folder, [(1, "id", "long")])
+    for number, is_complete in enumerate(complete):
+        summary = {"kafka.connect.commit-id": f"c{number}"} | ({"kafka.connect.vtts": "1"} if is_complete else {})
+        manifests = [table.manifest(f"m{number}.avro", [(1, table.parquet(f"{number}.parquet", {"id": [number]}))])]
+        if number + 1 == len(complete):
+            delete = table.equality_delete("eq.parquet", {"id": [number]})
+            manifests.append(table.manifest("gone.avro", [(1, delete)], content=1))
+        before = table.lists[table.md["current-snapshot-id"]] if number else []
+        table.snapshot("overwrite", [*before, *manifests], summary)
+    return folder
+
+
+def test_a_delete_after_a_partial_commit_is_not_dropped_unseen(tmp_path: Path) -> None:
+    """databricks/iceberg-kafka-connect#303."""
+    table = direct.open_table(str(stream(tmp_path / "t", True, False, True)))
+    seen = preview(table, "dangling-deletes")
+    [row] = seen.tables["deletes"]
+    assert "was partial: rows of that cycle came with this delete's commit" in row["may_be_needed"]
+    assert not seen.call
+    facade = explorer.open_table(str(tmp_path / "t"))
+    assert "snapshot-2 is a partial commit of kafka connect" in facade.history.writers().to_text()
+
+
+@pytest.mark.parametrize("complete", [(True, True, True), (False, False, False), (True, True, False)])
+def test_complete_commits_and_sinks_without_times_are_not_partial(complete: tuple[bool, ...], tmp_path: Path) -> None:
+    table = direct.open_table(str(stream(tmp_path / "t", *complete)))
+    [row] = preview(table, "dangling-deletes").tables["deletes"]
+    assert row["may_be_needed"] == ""
+    assert "partial commit" not in explorer.open_table(str(tmp_path / "t")).history.writers().to_text()
+
+
+# -- compaction --------------------------------------------------------------------------------------------------------
+def test_groups_of_fewer_than_five_files_have_an_option(tmp_path: Path) -> None:
+    """apache/iceberg#8663."""
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "day", "string")], spec=DAY)
+    table.append(
+        *(
+            table.parquet(f"{day}-{at}.parquet", {"id": [at], "day": [day]}, partition={"day": day})
+            for day, files in (("a", 1), ("b", 2), ("c", 4))
+            for at in range(files)
+        )
+    )
+    opened = direct.open_table(str(tmp_path / "t"))
+    told = " ".join(preview(opened, "compact").words)
+    assert (
+        "With the option min-input-files=2 (-O min-input-files=2), 6 candidates in 2 groups would be rewritten" in told
+    )
+    assert "1 group is one small file alone in its partition" in told
+    two = preview(opened, "compact", options={"min-input-files": "2"})
+    assert two.words[1].startswith("2 groups of 6 files")
+    assert "With the option" not in " ".join(two.words)
+    [line] = [one for one in plan_all(opened).lines if one.operation == "compact"]
+    assert line.why.startswith("Nothing would be rewritten")
+    assert "With the option min-input-files=2" in line.why
