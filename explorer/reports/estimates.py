@@ -88,7 +88,10 @@ def layout_statements(table: Table, change: LayoutChange) -> tuple[str, ...]:
         return ()
     if not rewrite or not change.transform:
         return (rewrite,) if rewrite else ()
-    field = f"ALTER TABLE {table_in_sql(table)} ADD PARTITION FIELD {term_text(column, change.transform)}"
+    term, where = term_text(column, change.transform), f"ALTER TABLE {table_in_sql(table)}"
+    field = f"{where} ADD PARTITION FIELD {term}"
+    if change.replaces:
+        field = f"{where} REPLACE PARTITION FIELD {quoting.identifier([change.replaces])} WITH {term}"
     return (field, rewrite) if is_printable(table, field) else ()
 
 

@@ -220,6 +220,28 @@ def test_a_query_that_does_not_fit_is_told_before_anything_is_written(sandbox: P
         direct.compare_layouts(open_demo("three_inserts"), ["nothing = 1"])
 
 
+def test_a_coarser_partition_field_comes_true(engine: SparkEngine, scattered: str) -> None:
+    """apache/iceberg#8663."""
+    spark, real, where = engine.session(), "sandbox.estimates.days", "ts >= '2024-01-10' AND ts < '2024-01-12'"
+    spark.sql(f"DROP TABLE IF EXISTS {real} PURGE")
+    spark.sql(f"CREATE TABLE {real} ({COLUMNS}) USING iceberg PARTITIONED BY (days(ts))")
+    for at in range(2):
+        spark.sql(f"INSERT INTO {real} SELECT * FROM {scattered} WHERE id % 2 = {at} ORDER BY ts")
+    table = direct.open_table(real)
+    found = estimate(table, where)
+    at = next(i for i, c in enumerate(found.changes) if c.text == "partition by month(ts) instead of day(ts)")
+    statements, then, whole = layout_statements(table, found.changes[at]), found.total(at), found.changes[at].whole
+    assert statements[0].endswith("REPLACE PARTITION FIELD ts_day WITH month(ts)")
+    for statement in statements:
+        spark.sql(statement).collect()
+    made = direct.open_table(real)
+    left = made.plan(where).left
+    assert then is not None
+    assert whole is not None
+    assert (left.files, left.rows) == (then.files, then.rows)
+    spark.sql(f"DROP TABLE {real} PURGE")
+
+
 @pytest.mark.parametrize(("change", "number"), [("sort by ts", 1), ("partition by day(ts)", 2)])
 def test_statements_make_the_change(engine: SparkEngine, scattered: str, change: str, number: int) -> None:
     spark, real, where = engine.session(), "sandbox.estimates.real", "ts >= '2024-01-10' AND ts < '2024-01-12'"

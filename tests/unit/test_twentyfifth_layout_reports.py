@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,6 +131,37 @@ def test_complete_commits_and_sinks_without_times_are_not_partial(complete: tupl
     [row] = preview(table, "dangling-deletes").tables["deletes"]
     assert row["may_be_needed"] == ""
     assert "partial commit" not in explorer.open_table(str(tmp_path / "t")).history.writers().to_text()
+
+
+# -- coarser partitions ------------------------------------------------------------------------------------------------
+def test_a_coarser_transform_is_estimated_in_place_of_a_finer_one(tmp_path: Path) -> None:
+    """apache/iceberg#8663: as Spark makes it, see tests/spark/test_estimates.py."""
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "at", "date")], spec=[(2, 1000, "at_day", "day")])
+    days = [*range(19_000, 19_030), *range(19_100, 19_110)]  # January and February, April and May 2022
+    for load in range(2):
+        table.append(
+            *(
+                table.parquet(f"{load}-{day}.parquet", {"id": [load], "at": [day]}, partition={"at_day": day})
+                for day in days
+            )
+        )
+    opened = direct.open_table(str(tmp_path / "t"))
+    found = direct.estimate(opened, "at >= '2022-01-10' AND at < '2022-01-12'")
+    at = {change.text: place for place, change in enumerate(found.changes)}
+    assert "partition by month(at)" not in at
+    month = found.total(at["partition by month(at) instead of day(at)"])
+    year = found.total(at["partition by year(at) instead of day(at)"])
+    assert month is not None
+    assert year is not None
+    months = {(np.datetime64(day, "D").astype("M8[M]")) for day in days}
+    whole = found.changes[at["partition by month(at) instead of day(at)"]].whole
+    assert whole is not None
+    assert (whole.files, whole.rows) == (len(months), 2 * len(days))
+    assert (month.files, year.files, year.rows) == (1, 1, 2 * len(days))
+    assert found.lightest == at["partition by month(at) instead of day(at)"]
+    replaces, rewrite = found.changes[found.lightest].statements
+    assert replaces.endswith("REPLACE PARTITION FIELD at_day WITH month(at)")
+    assert "'rewrite-all', 'true'" in rewrite
 
 
 # -- compaction --------------------------------------------------------------------------------------------------------

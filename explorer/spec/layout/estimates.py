@@ -9,7 +9,7 @@ from typing import Any
 from explorer.model.metadata import PartitionField, PartitionSpec, TableMetadata
 from explorer.spec.filters.expressions import BoundTerm, FilterColumn, predicates, term_text
 from explorer.spec.filters.projections import Projection, takes
-from explorer.spec.layout.layouts import FileKinds, Layouts, bucket_count, transforms
+from explorer.spec.layout.layouts import COARSER, FileKinds, Layouts, bucket_count, transforms
 from explorer.spec.layout.metrics_modes import USUAL, ColumnMode
 from explorer.spec.maintenance.rewrite_options import file_target
 from explorer.spec.scan.plan import Amount, Plan
@@ -43,8 +43,8 @@ class Reads:
 class LayoutChange:
     """One thing that might be done to a table, what the table would be then (`whole`, files of all partitions) and what
     that rests on beside what all rest on; or why nothing can be estimated, and `whole` is None. `column` is that which
-    it is sorted by or, with a `transform`, partitioned by. Its files have `file_bytes` at most.
-    `statements` make the change, of those that are proposed."""
+    it is sorted by or, with a `transform`, partitioned by, in place of the partition field that it `replaces`. Its
+    files have `file_bytes` at most. `statements` make the change, of those that are proposed."""
 
     text: str
     because: str
@@ -53,6 +53,7 @@ class LayoutChange:
     transform: str = ""
     file_bytes: int = 0
     statements: tuple[str, ...] = ()
+    replaces: str = ""
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,7 @@ def _changes(
     has = {(f.source_ids, f.transform) for f in spec.fields} if spec else set()
     for at, column in enumerate(layouts.columns):
         yield from _by_column(layouts, at, len(scans), size, has, modes)
+        yield from _coarser(layouts, column, len(scans), target, spec)
         wanted = f"bucket[{bucket_count(sizes / size / len(layouts.partitions.group))}]"
         parted = any(source == (column.field_id,) for source, _ in has)
         if not parted and _compares_equal(scans, column) and takes(wanted, column.kind):
@@ -217,7 +219,7 @@ def _by_column(
     change = LayoutChange(f"sort by {column.name}", because, None, column.name, file_bytes=round(size))
     yield _of_files(layouts, change, files, scans)
     for transform in transforms(column, axis):
-        if ((column.field_id,), transform) in has:
+        if any(((column.field_id,), finer) in has for finer in (transform, *_finer(transform))):
             continue
         text = f"partition by {term_text(column.name, transform)}"
         split = layouts.split_by(at, axis, transform, size)
@@ -230,6 +232,28 @@ def _by_column(
             because = f"one partition field more, in files of at most {human_bytes(round(size))}{blind}"
             change = LayoutChange(text, because, None, column.name, transform, round(size))
             yield _of_files(layouts, change, split, scans)
+
+
+def _finer(transform: str) -> list[str]:
+    """The transforms of a time beside which another partition field says nothing more."""
+    return [finer for finer, coarser in COARSER.items() if transform in coarser]
+
+
+def _coarser(
+    layouts: Layouts, column: FilterColumn, scans: int, size: float, spec: PartitionSpec | None
+) -> Iterator[Made]:
+    """Partitioning by a coarser transform of a time in place of the one there is."""
+    for field in spec.fields if spec else ():
+        if field.source_ids != (column.field_id,):
+            continue
+        for transform in COARSER.get(field.transform, ()):
+            assert spec
+            before, after = (term_text(column.name, one) for one in (field.transform, transform))
+            text = f"partition by {after} instead of {before}"
+            because = f"partitions of one {transform} are put together, in files of at most {human_bytes(round(size))}"
+            files = layouts.coarsen(spec.spec_id, field.field_id, field.transform, transform, size)
+            change = LayoutChange(text, because, None, column.name, transform, round(size), replaces=field.name)
+            yield _of_files(layouts, change, files, scans)
 
 
 def _of_files(layouts: Layouts, change: LayoutChange, files: FileKinds, scans: int) -> Made:

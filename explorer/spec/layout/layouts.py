@@ -36,24 +36,29 @@ MOST_FILES = 100_000
 """Files that are imagined one by one; of more, each stands for several."""
 MOST_POINTS = 1 << 20
 """Of the curves of all partitions together, if there are not very many."""
-_UNITS = {"month": "M", "day": "D", "hour": "h"}
+_UNITS = {"year": "Y", "month": "M", "day": "D", "hour": "h"}
+COARSER = {"hour": ("day", "month", "year"), "day": ("month", "year"), "month": ("year",)}
+"""The transforms of a time whose partitions hold whole ones of another."""
 
 
 @dataclass(frozen=True)
 class FileKinds:
     """Files, an item for each kind: the place of its partition, how many such files there are, their rows and bytes
-    together, and what is promised of each column that is asked for."""
+    together, and what is promised of each column that is asked for. Where partitions are put together, `members` has
+    for each the place of the one that it goes into."""
 
     group: Ints
     number: Floats
     rows: Floats
     bytes: Floats
     ranges: tuple[Ranges, ...]
+    members: Ints | None = None
 
     def take(self, places: npt.NDArray[Any]) -> FileKinds:
         """Some of them."""
         number, rows, sizes = (a[places] for a in (self.number, self.rows, self.bytes))
-        return FileKinds(self.group[places], number, rows, sizes, tuple(r.take(places) for r in self.ranges))
+        ranges = tuple(r.take(places) for r in self.ranges)
+        return FileKinds(self.group[places], number, rows, sizes, ranges, self.members)
 
     def together(self, starts: Ints) -> FileKinds:
         """Neighbours taken together, which begin at `starts`."""
@@ -106,6 +111,8 @@ class Layouts:
     def __init__(self, columns: Sequence[FilterColumn], scans: Sequence[Scan], target: float, open_cost: float) -> None:
         self.columns, self._scans, self._target, self._open_cost = columns, scans, target, open_cost
         self._places: dict[tuple[int, str], int] = {}
+        self._values: list[Mapping[int, Any]] = []
+        """The values of each partition, by field id."""
         self._keeps: list[list[bool]] = [[] for _ in scans]
         self._spreads: list[list[Spread]] = [[] for _ in columns]
         self.partitions: FileKinds | None = None
@@ -146,6 +153,7 @@ class Layouts:
         key = (spec_id, repr(sorted(partition.items())))
         if key not in self._places:
             self._places[key] = len(self._places)
+            self._values.append(dict(partition))
             for scan, keeps in zip(self._scans, self._keeps, strict=True):
                 keeps.append(scan.keeps(spec_id, partition))
             for column, spreads in zip(self.columns, self._spreads, strict=True):
@@ -191,9 +199,39 @@ class Layouts:
         """All of some files."""
         return files.amount(self._open_cost)
 
+    def coarsen(self, spec_id: int, field_id: int, before: str, transform: str, size: float) -> FileKinds:
+        """The partitions of one spec put together by a coarser transform of a time.
+
+        Args:
+            spec_id: The spec; partitions of others stay as they are.
+            field_id: Its partition field.
+            before: The field's transform.
+            transform: The coarser one.
+            size: Bytes of a file at most.
+        """
+        assert self.partitions
+        groups: dict[Any, int] = {}
+        first = np.arange(len(self._values))
+        for place, (own, values) in enumerate(zip((own for own, _ in self._places), self._values, strict=True)):
+            value = values.get(field_id)
+            if own == spec_id and isinstance(value, int):
+                fine = np.array(value, np.int64).astype(f"M8[{_UNITS[before]}]")
+                coarse = int(fine.astype(f"M8[{_UNITS[transform]}]").astype(np.int64))
+                others = repr(sorted((name, other) for name, other in values.items() if name != field_id))
+                groups.setdefault((coarse, others), place)
+                first[place] = groups[coarse, others]
+        moved = replace(self.partitions, group=first[self.partitions.group])
+        moved = moved.take(np.argsort(moved.group, kind="stable"))
+        whole = moved.together(_starts(moved.group))
+        return replace(whole, number=_few(whole.rows, whole.bytes, size), members=first)
+
     def read(self, files: FileKinds, at: int) -> Floats:
         """What the filter in place `at` reads of some files."""
         scan, keeps = self._scans[at], np.array(self._keeps[at], bool)
+        if files.members is not None:  # a partition is read where the filter keeps any of those that it is made of
+            kept = np.zeros(len(keeps), bool)
+            np.logical_or.at(kept, files.members, keeps)
+            keeps = kept
         of = {c.field_id: r for c, r in zip(self.columns, files.ranges, strict=True)}
 
         def ranges(term: BoundTerm) -> Ranges | None:
