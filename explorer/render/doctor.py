@@ -126,7 +126,7 @@ def verdict(report: Report) -> str:
 def _by_severity(report: Report) -> str:
     by = [(level, sum(f.severity == level for f in report.findings)) for level in COLOURS]
     named = (count(n, level) if level in ("error", "warning") else f"{n:,} {level}" for level, n in by if n)
-    return ", ".join(named) or "nothing wrong was found"
+    return ", ".join(named) or f"nothing wrong was found{' in what could be checked' if report.not_checked else ''}"
 
 
 def lines(finding: Finding) -> list[str]:

@@ -187,3 +187,16 @@ def test_groups_of_fewer_than_five_files_have_an_option(tmp_path: Path) -> None:
     [line] = [one for one in plan_all(opened).lines if one.operation == "compact"]
     assert line.why.startswith("Nothing would be rewritten")
     assert "With the option min-input-files=2" in line.why
+
+
+# -- what was not looked at --------------------------------------------------------------------------------------------
+def test_files_that_may_not_be_opened_are_not_said_to_be_right(tmp_path: Path) -> None:
+    """duckdb/duckdb-iceberg#242: files that were added lie elsewhere."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    file = table.parquet("a.parquet", {"id": [1]})
+    file["file_path"] = str(tmp_path / "raw" / "a.parquet")
+    table.append(file)
+    told = run("doctor", str(tmp_path / "t"), "--deep").output
+    assert told.startswith("t: nothing wrong was found in what could be checked (")
+    assert "0 files read" in told.splitlines()[0]
+    assert "add them with --root" in told

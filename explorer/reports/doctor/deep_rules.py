@@ -156,6 +156,7 @@ class _Deep:
                 return
             yield from ask(file)
         except (NotNow, AccessRefused, NotReadHere) as error:
+            self.looked -= 1
             self.not_checked.append(str(error))
         except UnreadableFile as error:
             rule = "vector-wrong" if file.kind == "deletion_vector" else "file-missing"
