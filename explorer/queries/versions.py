@@ -13,6 +13,7 @@ from explorer.model.metadata import TableMetadata
 from explorer.queries.filters import filter_columns, filter_for
 from explorer.spark_engine.read_queue import SqlRequest, Version
 from explorer.spark_engine.tables import FileAccess
+from explorer.spec.doctor.loading import explain_not_opened
 from explorer.spec.scan.filter_names import OtherNames, other_names
 from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
 from explorer.spec.text.identifiers import join_identifier
@@ -107,13 +108,24 @@ def check_table_name(reader: TableReader, name: tuple[str, ...]) -> str:
     return canonical(files.metadata_location)
 
 
+def explain_table_name(reader: TableReader, name: tuple[str, ...]) -> str:
+    """Return why Spark cannot open a table of a catalog, or a branch or metadata table of one, by the parts of its
+    name; empty where its metadata does not tell. Raises as check_table_name does."""
+    try:
+        metadata = another(reader, join_identifier(name)).metadata
+    except TableNotFound:
+        metadata = another(reader, join_identifier(name[:-1])).metadata
+    return explain_not_opened(metadata)
+
+
 def reading(reader: TableReader, wanted: str | int | None) -> Reading:
     """How a version is read: a branch with the table's current schema, a snapshot id, tag or time with the snapshot's
     own. Raises NotFoundInTable."""
     metadata = reader.metadata
+    cause = partial(explain_not_opened, metadata)
     if wanted is None and metadata.current_snapshot_id is None:
         why = without_current(metadata) or "the table has no snapshot, so there are no rows"
-        version = Version(metadata.metadata_location, None, partial(check_readable, reader))
+        version = Version(metadata.metadata_location, None, partial(check_readable, reader), cause)
         return Reading(version, None, metadata.current_schema_id, why)
     resolved = resolve_snapshot(metadata, wanted)
     snapshot, current = resolved.snapshot, metadata.current_schema_id
@@ -130,7 +142,8 @@ def reading(reader: TableReader, wanted: str | int | None) -> Reading:
         how = f"a snapshot is read with its own schema, {own}"
         how += f" (the table's current one is {current})" if own != current else ""
     name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(metadata))
-    version = Version(metadata.metadata_location, pinned, partial(check_readable, reader, snapshot.snapshot_id))
+    check = partial(check_readable, reader, snapshot.snapshot_id)
+    version = Version(metadata.metadata_location, pinned, check, cause)
     return Reading(version, resolved, schema_id, f"{name}, {resolved.reason}; {how}")
 
 
@@ -166,4 +179,5 @@ def sql_request(sql: str, name: str, reader: TableReader, limit: int | None) -> 
                 raise NotFoundInTable(f"{table}@{version}: {error}") from error
         return f"`{names[key]}`"
 
-    return SqlRequest(_NAMED.sub(view, sql.strip().rstrip(";")), views, limit, partial(check_table_name, reader))
+    text, cause = _NAMED.sub(view, sql.strip().rstrip(";")), partial(explain_table_name, reader)
+    return SqlRequest(text, views, limit, partial(check_table_name, reader), cause)

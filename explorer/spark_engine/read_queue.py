@@ -59,11 +59,12 @@ class ReadCancelled(Cancelled):
 class Version:
     """One version of one table: its metadata file, and a snapshot id, branch or tag (None: an empty table). `check`
     returns how its files are opened, and raises AccessRefused or UnreadableFile when Spark must not open what the
-    version names."""
+    version names. `cause` says why Spark cannot open it, as far as its metadata tells."""
 
     metadata_location: str
     version: str | None
     check: Callable[[], FileAccess] = field(compare=False, repr=False)
+    cause: Callable[[], str] = field(default=str, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -82,12 +83,14 @@ class ReadRequest:
 @dataclass(frozen=True)
 class SqlRequest:
     """A query over views: `views` names each view's version; at most `limit` rows. `tables` raises AccessRefused for a
-    table of a catalog, by the parts of its name, that may not be read."""
+    table of a catalog, by the parts of its name, that may not be read. `cause` says why Spark cannot open such a
+    table."""
 
     sql: str
     views: Mapping[str, Version]
     limit: int | None = 1000
     tables: guard.Tables = guard.refuse_tables
+    cause: Callable[[tuple[str, ...]], str] = lambda _: ""
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,8 @@ class SparkRead:
     _session: Any = None
     _secrets: set[str] = field(default_factory=set, repr=False)
     _opened: list[Any] = field(default_factory=list, repr=False)
+    _causes: list[Callable[[], str]] = field(default_factory=list, repr=False)
+    """What says why Spark cannot open a table that it names, for each."""
 
     @property
     def over(self) -> bool:
@@ -223,6 +228,14 @@ class SparkRead:
         with contextlib.suppress(Exception):  # Spark is being lost
             return self._session is not None and have_threads(self._session.sparkContext, self.group)
         return False
+
+    def _with_cause(self, reason: str) -> str:
+        """What Spark said, after why it cannot open one of the tables, as far as metadata tells."""
+        for cause in self._causes if reason != LOST else ():
+            with contextlib.suppress(ExplorerError):
+                if words := cause():
+                    return f"{words}. Spark says: {reason}"
+        return reason
 
     def _stop_reason(self) -> ExplorerError:
         if self._cancelled:
@@ -356,14 +369,15 @@ class ReadSession:
         except ReadCancelled as error:
             read._end(error=error)
         except StatementFailed as error:
-            read._end(error=type(error)(redact(str(error), read._secrets)))
+            read._end(error=type(error)(redact(read._with_cause(str(error)), read._secrets)))
         except ExplorerError as error:
             read._end(error=error)
         except Exception as error:  # Spark, py4j and the network raise many kinds
             if read._cancelled or read._late:
                 read._end(error=read._stop_reason())
             else:
-                read._end(error=ReadFailed(redact(explain(error, self.engine.is_lost), read._secrets)))
+                reason = explain(error, self.engine.is_lost)
+                read._end(error=ReadFailed(redact(read._with_cause(reason), read._secrets)))
         finally:
             timer.cancel()
             with contextlib.suppress(Exception):  # connections to stores; gone where Spark is
@@ -377,6 +391,7 @@ class ReadSession:
 
             def resolve_name(parts: tuple[str, ...]) -> str:
                 read._named.append(".".join(parts))
+                read._causes.append(functools.partial(request.cause, parts))
                 return request.tables(parts)
 
             frame = guard.query(spark, request.sql, checks, resolve_name)
@@ -391,6 +406,7 @@ class ReadSession:
     def _load(self, spark: SparkSession, read: SparkRead, version: Version) -> tuple[DataFrame, str]:
         """The rows of a version whose files may be opened, and the canonical path of its metadata file."""
         files = version.check()
+        read._causes.append(version.cause)
         read._secrets |= files.file_io.secrets
         frame = load(self.engine, spark, files, version.version, read._opened.append)
         return frame, canonical(files.metadata_location)

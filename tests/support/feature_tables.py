@@ -368,6 +368,17 @@ def _no_v1_schema(folder: Path) -> tuple[Table, Rows]:
     return table, AB
 
 
+@ours("fault-no-uuid")
+def _no_uuid(folder: Path) -> tuple[Table, Rows]:
+    """As BigQuery's managed tables are written (StarRocks/starrocks#48235)."""
+    table = Table(folder, COLUMNS, version=1)
+    table.md.update({"schema": table.md["schemas"][0], "partition-spec": []})
+    table.append(_two_rows(table))
+    del table.md["table-uuid"]
+    table.write()
+    return table, AB
+
+
 @ours("fault-no-current-schema")
 def _no_current_schema(folder: Path) -> tuple[Table, Rows]:
     """A commit whose schema did not get into `schemas` (linkedin/openhouse#541)."""

@@ -519,7 +519,7 @@ def test_version_1_allows_a_table_without_a_uuid(tmp_path: Path) -> None:
     )
     [finding] = direct.doctor(tmp_path / "t").findings
     assert (finding.rule, finding.severity, finding.refused) == ("uuid-changed", "error", "table")
-    assert finding.what == "the table has no UUID, which version 1 allows (pyiceberg reads it)"
+    assert finding.what.startswith("the table has no UUID, which version 1 allows")
     read = StaticTable.from_metadata(str(newest_metadata(tmp_path / "t"))).scan().to_arrow()
     assert read["id"].to_pylist() == [1]
 

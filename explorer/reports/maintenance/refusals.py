@@ -17,6 +17,7 @@ from explorer.queries.parquet_groups import columns_spark_cannot_rewrite
 from explorer.spec.deletes.delete_pairs import fitting
 from explorer.spec.deletes.deletes import lacks_place, target_file
 from explorer.spec.doctor.loading import explain_not_loaded
+from explorer.spec.doctor.remedy_cases import NO_UUID
 from explorer.spec.entries.entries import DELETED, live_entries
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.live_files import LiveFile, place
@@ -48,7 +49,8 @@ def check_readable_by_iceberg(metadata: TableMetadata) -> None:
 def explain_unreadable(metadata: TableMetadata) -> str:
     """Return why Iceberg Java cannot load a table, or read any manifest of it; empty where it can."""
     if reason := explain_not_loaded(metadata):
-        return f"it cannot load this table, since {reason}: icedive doctor TABLE has the way back"
+        does = "query" if NO_UUID in reason else "load"
+        return f"it cannot {does} this table, since {reason}: icedive doctor TABLE has the way back"
     for spec in metadata.partition_specs:
         for field in spec.fields:
             if field.field_id in MANIFEST_FIELD_IDS:

@@ -18,11 +18,14 @@ def find_load_faults(metadata: TableMetadata) -> list[Finding]:
     Args:
         metadata: The file.
     """
+    return [found for found in _all_faults(metadata) if found.rule not in OF_SPARK_ALONE]
+
+
+def _all_faults(metadata: TableMetadata) -> list[Finding]:
     return [
         found
         for found in (*table_rules(metadata), *history_rules(metadata))
-        if found.rule not in OF_SPARK_ALONE
-        and (found.refused == "table" or keeps_from_loading(found.rule, found.location))
+        if found.refused == "table" or keeps_from_loading(found.rule, found.location)
     ]
 
 
@@ -34,3 +37,15 @@ def explain_not_loaded(metadata: TableMetadata) -> str:
     """
     faults = find_load_faults(metadata)
     return f"{faults[0].what} ({faults[0].rule})" if faults else ""
+
+
+def explain_not_opened(metadata: TableMetadata) -> str:
+    """Return why Spark cannot open a table, with the file and the rule that tells of it; empty where it can.
+
+    Args:
+        metadata: The table's.
+    """
+    faults = _all_faults(metadata)
+    if not faults:
+        return ""
+    return f"Spark cannot open {metadata.metadata_location}: {faults[0].what} (icedive doctor TABLE, {faults[0].rule})"

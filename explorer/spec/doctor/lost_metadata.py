@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.java_schema import SchemaCheck
-from explorer.spec.text.names import beside, first_named, first_of, path_in_sql, text_in_sql
+from explorer.spec.text.names import base_name, beside, first_named, first_of, path_in_sql, text_in_sql
 from explorer.spec.text.units import count, whole
 
 NAMED = 5
 """Snapshots and columns that a sentence names."""
 MOST_SHOWN = 4000
 """Characters of a schema that a remedy shows."""
+VERSION = re.compile(r"v(0|[1-9]\d{0,9})\.", re.ASCII)
+"""How Iceberg names the metadata files of a table in a folder without a catalog."""
+MOST_VERSION = 2**31 - 1
 ENDS = (".gz.metadata.json", ".metadata.json.gz", ".metadata.json")
 
 
@@ -110,19 +115,57 @@ def mended_copy(lost: LostSchema | None, location: str, catalog: str, name: str,
     """
     if lost is None:
         return ""
-    folder, _, own = location.rpartition("/")
-    stem = next((own.removesuffix(end) for end in ENDS if own.endswith(end)), own)
-    copy = f"{folder}/{stem}-mended.metadata.json"
-    call = "the procedure register_table"
-    if path := path_in_sql(f"file://{copy}" if copy.startswith("/") else copy):
-        other = text_in_sql(beside(name, "mended"))
-        call = f"CALL {catalog}.system.register_table(table => '{other}', metadata_file => '{path}')"
+    copy, call = _copy_call(location, catalog, name)
     text = lost.text
     shown = f"this: {text}" if len(text) <= MOST_SHOWN else "that schema (icedive doctor TABLE --each --output json)"
-    unpacked = ", unpacked," if own.endswith((".gz.metadata.json", ".gz")) else ""
     return (
         f"The schema is not lost: the header of the manifest {lost.manifest} has schema {lost.schema['schema-id']} "
-        f"whole. Copy the metadata file{unpacked} under another name in its folder ({stem}-mended.metadata.json), and "
+        f"whole. Copy the metadata file{_unpacked(location)} under another name in its folder ({copy}), and "
         f"add to `schemas` of the copy {shown}. See what icedive doctor says of the copy, by its path. Then {call} "
         f"makes a table of it under another name, with all that was committed. {complaint}"
     )
+
+
+def copy_with_uuid(location: str, catalog: str, name: str, complaint: str) -> str:
+    """Say how a table of version 1 gets a UUID, which no procedure of Spark writes.
+
+    Args:
+        location: The metadata file that lacks it.
+        catalog: The catalog's name in SQL.
+        name: The table's name there.
+        complaint: What register_table says though it makes the table.
+
+    Returns:
+        Sentences.
+    """
+    copy, call = _copy_call(location, catalog, name)
+    own = base_name(location)
+    field = f'"table-uuid": "{uuid.uuid5(uuid.NAMESPACE_URL, location)}"'
+    if (version := VERSION.match(own)) and int(version[1]) < MOST_VERSION:
+        copy = f"v{int(version[1]) + 1}.metadata.json"
+        opens = "Iceberg takes it for the next version of the folder, so the table keeps its name. Have nobody commit "
+        opens += "meanwhile."
+    else:
+        opens = f"Then {call} makes a table of it under another name. {complaint}The old name is taken until the "
+        opens += "catalog's own tool removes the broken entry. Both have the same files: run neither expire_snapshots "
+        opens += "nor remove_orphan_files while there are two."
+    return (
+        f"Copy the metadata file{_unpacked(location)} under another name in its folder ({copy}), and add to the copy "
+        f"{field}. {opens}"
+    )
+
+
+def _copy_call(location: str, catalog: str, name: str) -> tuple[str, str]:
+    """What a mended copy of a metadata file is called, and what makes a table of it."""
+    folder, _, own = location.rpartition("/")
+    stem = next((own.removesuffix(end) for end in ENDS if own.endswith(end)), own)
+    copy = f"{stem}-mended.metadata.json"
+    path = f"{folder}/{copy}"
+    if path := path_in_sql(f"file://{path}" if path.startswith("/") else path):
+        other = text_in_sql(beside(name, "mended"))
+        return copy, f"CALL {catalog}.system.register_table(table => '{other}', metadata_file => '{path}')"
+    return copy, "the procedure register_table"
+
+
+def _unpacked(location: str) -> str:
+    return ", unpacked," if location.endswith((".gz.metadata.json", ".gz")) else ""

@@ -15,7 +15,7 @@ from explorer.spec.doctor.java_metadata import java_rules
 from explorer.spec.doctor.java_schema import is_type
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO, is_promotion
 from explorer.spec.doctor.promotions import kind_of as _kind
-from explorer.spec.doctor.remedy_cases import NEW_UUID, NO_SCHEMA_ID, ZERO
+from explorer.spec.doctor.remedy_cases import NEW_UUID, NO_SCHEMA_ID, NO_UUID, ZERO
 from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.secrets.secret_names import ALONE, WITHIN, holds_secret
 
@@ -64,8 +64,8 @@ def current_schema(meta: TableMetadata) -> Iterator[Finding]:
 
 def _identity(meta: TableMetadata, previous: TableMetadata | None, here: Any) -> Iterator[Finding]:
     if meta.raw.get("table-uuid") is None:
-        allowed = ", which version 1 allows (pyiceberg reads it)" if meta.format_version == 1 else ""
-        yield here("uuid-changed", f"the table has no UUID{allowed}", location="/table-uuid", refused="table")
+        cause = NO_UUID if meta.format_version == 1 else "the table has no UUID"
+        yield here("uuid-changed", cause, location="/table-uuid", refused="table")
     elif meta.table_uuid is not None and not re.fullmatch(
         r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", meta.table_uuid
     ):

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
-from explorer.spec.doctor.lost_metadata import LostSchema, mended_copy
+from explorer.spec.doctor.lost_metadata import LostSchema, copy_with_uuid, mended_copy
 from explorer.spec.doctor.remedy_parts import (
     FindingSubject,
     add_files_statements,
@@ -209,7 +209,7 @@ def remedy(
         data_file=_file_in_sql(node, examples),
         or_back="" if situation.whole is None else f" Or else: {back}",
         previous=previous_words(situation.previous, catalog, name, situation.complains, situation.loss),
-        mended=_mended(situation, catalog, name) if rule == "schema-in-header" else "",
+        mended=_mended(rule, situation, catalog, name),
         else_back=f" Going back to {base_name(situation.previous)}, an older metadata file, loses more. "
         f"{situation.loss}" if situation.loss else "",
         alone="" if rule != "file-missing" or _is_of_deletes(situation, file, node, location) else _alone(situation),
@@ -357,11 +357,14 @@ def complains(metadata: TableMetadata) -> bool:
     )
 
 
-def _mended(situation: Situation, catalog: str, name: str) -> str:
-    """How a copy of the metadata file gets its schema back."""
+def _mended(rule: str, situation: Situation, catalog: str, name: str) -> str:
+    """How a copy of the metadata file gets its schema back, or a UUID; empty for other rules."""
     metadata = situation.metadata
-    assert metadata is not None
+    if metadata is None or rule not in ("schema-in-header", "no-uuid"):
+        return ""
     complaint = COMPLAINS if complains(metadata) else ""
+    if rule == "no-uuid":
+        return copy_with_uuid(metadata.metadata_location, catalog, name, complaint)
     return mended_copy(situation.lost_schema, metadata.metadata_location, catalog, name, complaint)
 
 

@@ -52,6 +52,10 @@ NEW_UUID = (
     "its writer gave the table another UUID: it has snapshots of the metadata file before. Who opens it anew reads it; "
     "who holds it open, or commits to a REST catalog with the old UUID, is refused ('Table UUID does not match')"
 )
+NO_UUID = (
+    "the table has no UUID, which version 1 allows: Iceberg Java loads it, but Spark's queries, INSERTs and most "
+    'procedures fail (\'Cannot invoke "String.length()" because "name" is null\')'
+)
 CHANGED_SNAPSHOT = "snapshots never change"
 NO_SCHEMA_FIELD = "the metadata file has no `schema`"
 ENTRIES_SCHEMA = "its header's schema is that of manifest entries, not of the table"
@@ -166,6 +170,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", ZERO): "field-id-zero",
     ("readers-differ", NO_SCHEMA_ID): "no-schema-id",
     ("uuid-changed", NEW_UUID): "new-uuid",
+    ("uuid-changed", NO_UUID): "no-uuid",
     ("snapshot-twice", CHANGED_SNAPSHOT): "changed-snapshot",
     ("readers-differ", NO_TOTALS): "no-totals",
     ("readers-differ", BEYOND_KEY): "beyond-key",

@@ -271,6 +271,9 @@ TEXTS_OF: Mapping[str, str] = {
     "schema-in-header": "Iceberg cannot load the table, so no procedure mends it. {mended}The old name is taken until "
     "the catalog's own tool removes the broken entry. Both have the same files: run neither expire_snapshots nor "
     "remove_orphan_files while there are two.{else_back}",
+    "no-uuid": "No row is affected: readers that ask for no UUID read the table (icedive readers TABLE names them). No "
+    "procedure of Spark writes a UUID: SET TBLPROPERTIES commits without one, and an upgrade to version 2 is refused. "
+    "pyiceberg 0.12 cannot commit either ('Table UUID does not match'). {mended}",
     "changed-snapshot": "Iceberg loads the table as it is, and nothing in Spark changes a snapshot. icedive history "
     "metadata TABLE shows how the two metadata files differ; ask the writer of the newer one. Where the older one is "
     "right, the snapshots after it can be committed anew from there; going back to it loses them.",
@@ -322,6 +325,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "wide-bounds": "R",
     "no-schema-id": "H",
     "new-uuid": "W",
+    "no-uuid": "X",
     "loads-anyway": "W",
     "current-unset": "X",
     "schema-in-header": "X",

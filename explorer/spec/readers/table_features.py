@@ -61,6 +61,7 @@ FEATURES: Mapping[str, str] = {
     "fault-no-field-ids": "manifest list or manifest without field ids",
     "fault-header-schema": "manifest whose header has another schema",
     "fault-no-v1-schema": "version 1 without `schema`",
+    "fault-no-uuid": "version 1 without a UUID",
     "fault-no-current-schema": "current schema that is not in `schemas`",
     "fault-field-id-zero": "field id 0",
     "fault-delete-as-data": "delete file in a data manifest",
