@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 from explorer.errors import ExplorerError
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.stored_files import list_files
+from explorer.spec.commits.kept_commits import kept_commits
+from explorer.spec.commits.uncommitted_files import UNDER_WAY, YOUNG
 from explorer.spec.text.names import base_name
 from explorer.spec.text.units import instant
 
@@ -12,8 +16,11 @@ NOT_COMMITTED = (
     "it was written at {written}, after the newest snapshot ({newest}), so no commit listed it unless it was copied "
     "here since (icedive doctor TABLE --files tells of such files)"
 )
+NEVER = "it lies in the table's folder, but it was never committed: no commit lists it, and {commits}{written}"
+NOT_YET = f"it lies in the table's folder: no commit lists it yet. What is {YOUNG}"
 OLDER = "it lies in the table's folder: a snapshot that has expired listed it, or it was never committed"
 GONE = "no file of that name lies in the table's folder: it was never there, or went with snapshots that expired"
+NEVER_THERE = "no file of that name lies in the table's folder, and no commit ever listed it: {commits}"
 
 
 def explain_unlisted(tree: MetadataTree, path: str) -> str:
@@ -31,9 +38,17 @@ def explain_unlisted(tree: MetadataTree, path: str) -> str:
         found = [listed.written for place, listed in list_files(tree) if base_name(place) == wanted]
     except (ExplorerError, OSError):
         return ""
+    kept = None if tree.lacks else kept_commits(tree.metadata)
     if not found:
-        return GONE
+        return GONE if kept is None or kept.since_ms is not None else NEVER_THERE.format(commits=kept.words)
     written, newest = int(max(found) * 1000), max((s.timestamp_ms or 0 for s in tree.metadata.snapshots), default=0)
-    if written <= max(newest, tree.metadata.last_updated_ms or 0):
+    is_young = written > time.time() * 1000 - UNDER_WAY
+    if written > max(newest, tree.metadata.last_updated_ms or 0):
+        told = NOT_COMMITTED.format(written=instant(written, "seconds"), newest=instant(newest, "seconds"))
+        return f"{told}. What is {YOUNG}" if is_young else told
+    if is_young:
+        return NOT_YET
+    if kept is None or not kept.are_all_since(min(found) * 1000):
         return OLDER
-    return NOT_COMMITTED.format(written=instant(written, "seconds"), newest=instant(newest, "seconds"))
+    at = "" if kept.since_ms is None else f" (it was written at {instant(written, 'seconds')})"
+    return NEVER.format(commits=kept.words, written=at)

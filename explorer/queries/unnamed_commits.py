@@ -38,10 +38,12 @@ _PATHS = pa.schema([("file_path", pa.string())])
 
 @dataclass(frozen=True)
 class UnnamedCommits:
-    """The commits that were found, the oldest first, and the lists that nobody looked at, which are older."""
+    """The commits that were found, the oldest first, the lists that nobody looked at, which are older, and those of the
+    last hour, which may be of commits under way."""
 
     commits: tuple[UnnamedCommit, ...]
     left: tuple[str, ...] = ()
+    young: tuple[str, ...] = ()
 
     @property
     def unread(self) -> int:
@@ -85,18 +87,26 @@ def find_unnamed_commits(tree: MetadataTree) -> UnnamedCommits:
     meta, now, there = tree.metadata, time.time(), files_beside(tree)
     known = {s.snapshot_id for s in meta.snapshots}
     unnamed: list[tuple[float, str, int]] = []
+    young: list[tuple[str, int]] = []
     for path, of in there.items():
         match = LIST_NAME.fullmatch(base_name(path))
         own = parse_int64(match[1]) if match else None
-        if own is not None and own not in known and of.written < now - UNDER_WAY / 1000:
+        if own is None or own in known:
+            continue
+        if of.written < now - UNDER_WAY / 1000:
             unnamed.append((of.written, path, own))
-    if not unnamed:
+        else:
+            young.append((path, own))
+    if not unnamed and not young:
         return UnnamedCommits(())
-    elsewhere = _snapshots_elsewhere(tree, there)
+    elsewhere = _snapshots_elsewhere(tree, there) | {s.parent_snapshot_id for s in meta.snapshots}
+    elsewhere |= {entry.snapshot_id for entry in meta.snapshot_log}
     unnamed = [one for one in unnamed if one[2] not in elsewhere]
+    under_way = tuple(path for path, own in young if own not in elsewhere)
+    if not unnamed:
+        return UnnamedCommits((), (), under_way)
     listed = {m.manifest_path: m for s in meta.snapshots for m in tree.manifests(s)}
-    had = {s.parent_snapshot_id for s in meta.snapshots} | {entry.snapshot_id for entry in meta.snapshot_log}
-    had |= {m.added_snapshot_id for m in listed.values()}
+    had = {m.added_snapshot_id for m in listed.values()}
     unnamed = sorted(one for one in unnamed if one[2] not in had)
     commits, tried, lists = [], 0, 0
     for _, path, own in steps(unnamed[: -TRIED - 1 : -1], "manifest lists"):
@@ -112,13 +122,14 @@ def find_unnamed_commits(tree: MetadataTree) -> UnnamedCommits:
         if commit is not None:
             commits.append(commit)
     commits.sort(key=lambda commit: (commit.listed.sequence_number or 0, there[commit.listed.path].written))
-    return UnnamedCommits(tuple(commits), tuple(path for _, path, _ in unnamed[: len(unnamed) - tried]))
+    left = tuple(path for _, path, _ in unnamed[: len(unnamed) - tried])
+    return UnnamedCommits(tuple(commits), left, under_way)
 
 
-def _snapshots_elsewhere(tree: MetadataTree, there: Mapping[str, ListedFile]) -> set[int]:
+def _snapshots_elsewhere(tree: MetadataTree, there: Mapping[str, ListedFile]) -> set[int | None]:
     """The snapshots of the newest metadata files that the table does not know: it may have been opened by an older
     one."""
-    meta, found = tree.metadata, set[int]()
+    meta, found = tree.metadata, set[int | None]()
     own = {base_name(path) for path in (meta.metadata_location, *(e.metadata_file for e in meta.metadata_log))}
     others = [path for path in there if path.lower().endswith(METADATA_ENDINGS) and base_name(path) not in own]
     for path in steps(sorted(others, key=lambda path: there[path].written)[-METADATA_FILES:], "metadata files"):

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.errors import NotFoundInTable
-from explorer.queries.unlisted_files import explain_unlisted
+from explorer.queries.unlisted_files import NEVER, explain_unlisted
 from explorer.queries.unnamed_commits import find_unnamed_commits
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.commits.landed import Landed, landed, matching_snapshots
+from explorer.spec.commits.uncommitted_files import YOUNG
 from explorer.spec.text.names import base_name, shorten
+from explorer.spec.text.units import count
 from explorer.table import Table
 
 
@@ -33,7 +35,8 @@ def find_landed(table: Table, wanted: str, engine: Engine = "auto") -> Landed:
         life = table.file_life(wanted.strip(), engine)
     except NotFoundInTable as error:
         said = unlisted_words(table, wanted, error)
-        answer = replace(landed(metadata, wanted, {}), words=f"{said[:1].upper()}{said[1:]}.")
+        verdict = "It did not land. " if NEVER.partition("{")[0] in said else ""
+        answer = replace(landed(metadata, wanted, {}), words=f"{verdict}{said[:1].upper()}{said[1:]}.")
         return _with_unnamed(table, answer)
     added = {
         e.snapshot_id: f"it added {shorten(life.file_path, 200)}" for e in life.events if e.logical_status == "ADDED"
@@ -62,7 +65,8 @@ def unlisted_words(table: Table, wanted: str, error: NotFoundInTable) -> str:
 def _with_unnamed(table: Table, answer: Landed) -> Landed:
     """The answer with what the table's folder has of a commit that the table does not have."""
     wanted = answer.wanted.strip()
-    for commit in find_unnamed_commits(table.tree).commits:
+    found = find_unnamed_commits(table.tree)
+    for commit in found.commits:
         files = (*(commit.added_files or ()), commit.listed.path)
         if str(commit.listed.snapshot_id) == wanted or any(wanted in (path, base_name(path)) for path in files):
             return replace(
@@ -70,6 +74,11 @@ def _with_unnamed(table: Table, answer: Landed) -> Landed:
                 words=f"It did not land, but its files lie in the table's folder. {commit.words(table.metadata)}. "
                 "icedive doctor TABLE says how its rows are got back.",
             )
+    if found.young:
+        lists = count(len(found.young), "manifest list")
+        own = " One is that of this snapshot." if any(f"/snap-{wanted}-" in path for path in found.young) else ""
+        words = f"{answer.words} Besides, no metadata names {lists} in the table's folder.{own} What is {YOUNG}."
+        return replace(answer, words=words)
     return answer
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +20,7 @@ from explorer.reports.maintenance.refusals import check_readable_by_iceberg
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.layout.file_origins import ORIGINS
 from explorer.spec.layout.storage_ledger import By, Cleanup, LedgerGroup, LedgerLine, StorageLedger
-from explorer.spec.layout.stored_files import GROUPS, OLDER_METADATA, Ranks, StorageGroup
+from explorer.spec.layout.stored_files import GROUPS, KINDS, OLDER_METADATA, Ranks, StorageGroup
 from explorer.spec.snapshots.retention import DELETES_OLD, MOST_OLD, Retention, RetentionRule, retention_or_refusal
 from explorer.spec.text.names import first_of, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, instant, whole
@@ -37,6 +39,11 @@ KEPT_SINCE: Mapping[RetentionRule, str] = {
     "unreferenced": "their snapshots are young, though in no branch or tag",
 }
 """Why snapshots stay, by the rule that keeps them."""
+MAY_BE_ROWS = (
+    "No commit listed {} of them, though all commits are there: such rows may be nowhere else, as those of an insert "
+    "that was refused. icedive doctor TABLE --files says how they are got back."
+)
+"""What is said of data files that no commit listed, before any advice to remove them."""
 REFS = 3
 """Branches and tags of one snapshot that are named."""
 
@@ -118,7 +125,18 @@ def _cleanup(
         return _cleanup_of_old_metadata(table, stored)
     if group == "others":
         return Cleanup(tuple(f"{why}." for why in stored.others))
-    return FIXED.get(group, Cleanup())
+    fixed = FIXED.get(group, Cleanup())
+    refused = _refused(stored.sums) if group == "young" and not stored.unknown else 0
+    return replace(fixed, words=(*fixed.words, MAY_BE_ROWS.format(count(refused, "data file")))) if refused else fixed
+
+
+def _refused(sums: pa.Table) -> int:
+    """How many young data files no commit can have listed."""
+    texts = {name: sums[name].cast(pa.string()) for name in ("group", "origin", "kind")}
+    wanted = {"group": "young", "origin": "refused", "kind": KINDS[0]}
+    return _total(
+        sums.filter(reduce(pc.and_kleene, (pc.equal(texts[n], value) for n, value in wanted.items()))), "files"
+    )
 
 
 def _cleanup_of_kept(decided: Retention | None, refusal: str) -> Cleanup:

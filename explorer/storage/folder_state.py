@@ -14,7 +14,16 @@ from dataclasses import dataclass, field, replace
 
 from explorer.errors import UnreadableFile
 from explorer.model.problem import Problem, ProblemSeverity
-from explorer.spec.doctor.remedy_cases import BEHIND, GREAT_VERSION
+from explorer.spec.doctor.remedy_cases import (
+    BEHIND,
+    GREAT_VERSION,
+    HINT_AHEAD,
+    HINT_BEHIND,
+    NO_HINT,
+    NO_VERSION,
+    STRANGE_NAME,
+    VERSION_GONE,
+)
 from explorer.spec.text.names import base_name, first_of
 from explorer.spec.text.units import count
 from explorer.storage.metadata import StateHead, read_head
@@ -177,8 +186,7 @@ def _hadoop_state(
         if hint is None:
             notes.problem(
                 HINT,
-                f"{HINT} is not there: Iceberg opens the highest version, {version}, and readers that need the hint "
-                "(DuckDB and pyiceberg, of a folder) fail",
+                f"{NO_HINT}, {version}, and readers that need the hint (DuckDB and pyiceberg, of a folder) fail",
                 "the next commit that Iceberg makes in this folder writes it",
                 "info",
             )
@@ -188,7 +196,7 @@ def _hadoop_state(
         reason = f"{HINT} says {number}, and Iceberg goes on while the next version exists: to {version}"
         notes.problem(
             HINT,
-            f"the version hint is stale: it says {number}, and version {version} exists. Iceberg goes on to "
+            f"{HINT_BEHIND}: it says {number}, and version {version} exists. Iceberg goes on to "
             f"{version}; readers that stop at the hint (pyiceberg) show version {number}",
             "the next commit writes the hint anew",
         )
@@ -197,8 +205,8 @@ def _hadoop_state(
         notes.beside.append(f"{first_of(cut_off, 3)}, which Iceberg does not reach: version {version + 1} is missing")
         notes.problem(
             hadoop[version],
-            f"Iceberg stops at version {version}, because version {version + 1} is missing, and does not see "
-            f"{first_of(cut_off, 3)}",
+            f"Iceberg stops at version {version}, because version {version + 1} is missing, and "
+            f"{VERSION_GONE} {first_of(cut_off, 3)}",
             "find out where that version went before anybody commits",
         )
     _note_other_names(notes, names, hadoop)
@@ -224,11 +232,11 @@ def _missing_version(
     """The hint names a version of which no reader of Hadoop tables finds a file."""
     misnamed = sorted(name for name in names if name.startswith("v") and metadata_version(name) == number)
     missing = f"{HINT} says '{number}', but no such file is there"
-    cause = f"{missing}: Iceberg fails ('Metadata file for version {number} is missing')"
+    cause = f"{missing}: {HINT_AHEAD} {number} is missing')"
     fix = f"a reader of Hadoop tables looks for {', '.join(f'v{number}{end}' for end in _HADOOP_ENDS)}"
     if len(misnamed) == 1:
         name = misnamed[0]
-        notes.problem(name, f"{cause}. {name} is no name that it looks for", fix, "error")
+        notes.problem(name, f"{cause}. {name} {STRANGE_NAME}", fix, "error")
         return notes.state(name, f"{HINT} says {number}, and this is the only file of that version")
     notes.problem(HINT, cause, fix, "error")
     if hadoop:
@@ -280,7 +288,7 @@ def _latest_state(notes: _Notes, names: Sequence[str], read: Callable[[str], byt
         reason = "no name of a metadata file has a version; this one has the latest last-updated-ms"
         notes.problem(
             name,
-            "its name has no version that readers know (v3.metadata.json, 00003-<uuid>.metadata.json): Iceberg Java "
+            f"{NO_VERSION} (v3.metadata.json, 00003-<uuid>.metadata.json): Iceberg Java "
             "begins again at version 0 with the next commit, and readers of folders pass it over",
             "commit through a catalog, which writes a file of another name",
         )

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import time
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from explorer.reports.landed import find_landed
 from explorer.reports.maintenance.previews import preview
 from explorer.reports.readers import find_readers
+from explorer.spec.commits.kept_commits import kept_commits
+from explorer.spec.commits.unnamed_commits import UnnamedCommit, UnnamedList
 from explorer.spec.doctor.loading import explain_not_opened
+from explorer.spec.doctor.remedy_parts import unnamed_commit_recovery
+from tests.cases.mini import Table
 from tests.support import direct
 from tests.support.feature_tables import OURS
 from tests.support.report_tables import found
 from tests.support.small_tables import make_table, newest_metadata
+from tests.unit.test_cli import run
 
 
 # -- a table of version 1 without a UUID (StarRocks/starrocks#48235) ---------------------------------------------------
@@ -50,3 +61,154 @@ def test_why_spark_cannot_open_a_table_is_known_from_its_metadata(tmp_path: Path
     assert words.startswith(f"Spark cannot open {table.metadata.metadata_location}: the table has no UUID")
     assert "uuid-changed" in words
     assert explain_not_opened(direct.open_table(str(make_table(tmp_path / "whole"))).metadata) == ""
+
+
+# -- a folder in which readers find another version (ClickHouse/ClickHouse#120833) -------------------------------------
+@pytest.mark.parametrize(
+    ("hint", "lost", "words"),
+    [
+        (None, (), "Any commit that Spark makes in this folder writes the file"),
+        ("1", (), "The next commit that Spark makes in this folder writes the number anew"),
+        ("3", ("v3",), "take version-hint.text away"),
+        ("1", ("v2",), "write the number of the version that is to be the table's"),
+    ],
+)
+def test_each_fault_of_a_hint_has_its_own_remedy(
+    hint: str | None, lost: tuple[str, ...], words: str, tmp_path: Path
+) -> None:
+    """Nothing named a hint \"that is wrong\" where there was none."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    metadata = tmp_path / "t" / "metadata"
+    text = newest_metadata(tmp_path / "t").read_text()
+    for file in metadata.glob("*.metadata.json"):
+        file.unlink()
+    for name in {"v1", "v2", "v3"} - set(lost):
+        (metadata / f"{name}.metadata.json").write_text(text)
+    if hint is not None:
+        (metadata / "version-hint.text").write_text(hint)
+    [finding] = found(tmp_path / "t", "metadata-choice")
+    assert words in finding.remedy
+    assert "a version-hint.text that is wrong" not in finding.remedy
+
+
+# -- what no commit listed (Altinity/ice#158) --------------------------------------------------------------------------
+HOURS = 3600
+
+
+def append_files(folder: Path, *names: str) -> Table:
+    """A table of commits that each add a file."""
+    table = Table(folder, [(1, "id", "long")])
+    for number, name in enumerate(names):
+        table.append(table.parquet(name, {"id": [number]}))
+    return table
+
+
+def age(path: Path, hours: float) -> None:
+    then = time.time() - hours * HOURS
+    os.utime(path, (then, then))
+
+
+def refuse_insert(folder: Path, hours: float = 4) -> Table:
+    """Two commits, and between them a data file of an insert that was refused."""
+    table = append_files(folder, "base.parquet", "won.parquet")
+    table.parquet("refused.parquet", {"id": [7]})
+    age(folder / "data" / "refused.parquet", hours)
+    now = int(time.time() * 1000)
+    for snapshot, ago in zip(table.md["snapshots"], (5, 3), strict=True):
+        snapshot["timestamp-ms"] = now - ago * HOURS * 1000
+    table.md["last-updated-ms"] = now - 3 * HOURS * 1000
+    table.md["snapshot-log"] = []
+    table.write()
+    return table
+
+
+def test_a_file_that_no_snapshot_can_have_listed_did_not_land(tmp_path: Path) -> None:
+    refuse_insert(tmp_path / "t")
+    table = direct.open_table(str(tmp_path / "t"))
+    words = find_landed(table, "refused.parquet").words
+    assert words.startswith("It did not land. ")
+    assert "all commits that the table ever had (2) are there" in words
+    assert "has expired" not in words
+    assert "no commit ever listed it" in find_landed(table, "never.parquet").words
+    shown = run("inspect", "file", str(tmp_path / "t"), "refused.parquet").output
+    assert "it was never committed" in shown
+    assert "as a snapshot it did not land" in find_landed(table, "2088013820286580968").words
+    assert "did not land" not in find_landed(table, "some-application").words
+
+
+def test_where_snapshots_have_expired_the_commits_since_tell(tmp_path: Path) -> None:
+    """The first of three commits is gone: what was written after the second cannot be of it."""
+    table = append_files(tmp_path / "t", "a.parquet", "b.parquet", "c.parquet")
+    now = int(time.time() * 1000)
+    for snapshot, ago in zip(table.md["snapshots"], (50, 40, 30), strict=True):
+        snapshot["timestamp-ms"] = now - ago * HOURS * 1000
+    table.md["last-updated-ms"] = now - 30 * HOURS * 1000
+    table.md["snapshots"] = table.md["snapshots"][1:]
+    table.md["snapshot-log"] = []
+    for name, hours in (("before.parquet", 45), ("since.parquet", 35)):
+        table.parquet(name, {"id": [9]})
+        age(tmp_path / "t" / "data" / name, hours)
+    table.write()
+    opened = direct.open_table(str(tmp_path / "t"))
+    kept = kept_commits(opened.metadata)
+    assert kept is not None
+    assert (kept.commits, kept.since_ms) == (2, now - 40 * HOURS * 1000)
+    assert "it was never committed" in find_landed(opened, "since.parquet").words
+    assert "a snapshot that has expired listed it" in find_landed(opened, "before.parquet").words
+
+
+@pytest.mark.parametrize("change", ["version", "number", "parent"])
+def test_nothing_is_sure_without_all_sequence_numbers(change: str, tmp_path: Path) -> None:
+    table = append_files(tmp_path / "t", "a.parquet", "b.parquet")
+    if change == "version":
+        table.md["format-version"] = 1
+    elif change == "number":
+        table.md["last-sequence-number"] = 9
+    else:  # of version 1, before the upgrade
+        table.md["snapshots"][0]["parent-snapshot-id"] = 55
+    table.write()
+    kept = kept_commits(direct.open_table(str(tmp_path / "t")).metadata)
+    assert kept is None or kept.since_ms is not None
+
+
+def test_rows_of_a_refused_insert_are_told_before_they_are_removed(tmp_path: Path) -> None:
+    refuse_insert(tmp_path / "t")
+    [finding] = found(tmp_path / "t", "orphan-files", files=True)
+    assert "1 data file" in finding.what
+    assert "is in no commit" in finding.what
+    before, _, after = finding.remedy.partition("remove_orphan_files")
+    assert "add_files" in before
+    assert "insert them again" in before
+    assert "removes them, those files too" in after
+    shown = run("storage", str(tmp_path / "t")).output
+    assert "No commit listed 1 data file of them" in shown
+    assert "refused insert, or failed task" in shown
+
+
+def test_what_is_left_out_for_an_hour_is_told(tmp_path: Path) -> None:
+    refuse_insert(tmp_path / "t", hours=0.2)
+    lost = tmp_path / "t" / "metadata" / "snap-2088013820286580968-1-b07c21d6-93a0-4a0e-b0c5-5e1f0f6cd003.avro"
+    lost.write_bytes(next((tmp_path / "t" / "metadata").glob("snap-*.avro")).read_bytes())
+    table = direct.open_table(str(tmp_path / "t"))
+    words = find_landed(table, "2088013820286580968").words
+    assert "One is that of this snapshot." in words
+    assert "ask again later" in words
+    assert "ask again later" in find_landed(table, "refused.parquet").words
+    assert "did not land" not in find_landed(table, "refused.parquet").words
+    report = direct.doctor(tmp_path / "t", files=True)
+    assert any("1 manifest list that no metadata names" in one and "ask again" in one for one in report.not_checked)
+    [orphans] = [f for f in report.findings if f.rule == "orphan-files"]
+    assert "ask again later" in orphans.what
+
+
+@pytest.mark.parametrize(("name", "told"), [("00001-aaaa.metadata.json", False), ("v3.metadata.json", True)])
+def test_a_lost_commit_of_a_catalog_is_not_told_of_folders(name: str, told: bool, tmp_path: Path) -> None:
+    listed = UnnamedList("m/snap-7-1-x.avro", 7, None, 2, [])
+    commit = UnnamedCommit(listed, "beside", 5, (), 0)
+    metadata = direct.open_table(str(make_table(tmp_path / "t"))).metadata
+    words = commit.words(replace(metadata, metadata_location=f"file:///t/metadata/{name}"))
+    assert ("atomic rename" in words) == told
+    assert ("the catalog" in words) != told
+    remedy = unnamed_commit_recovery("c", "db.t", ["file:///t/a.parquet"], True, told)
+    assert ("swaps the pointer atomically" in remedy) == told

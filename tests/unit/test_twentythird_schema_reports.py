@@ -315,6 +315,6 @@ def test_a_file_that_is_newer_than_every_snapshot_has_not_expired(tmp_path: Path
     new = find_landed(opened, "new.parquet").words
     assert "after the newest snapshot" in new
     assert "may have expired" not in new
-    assert "a snapshot that has expired listed it" in find_landed(opened, "old.parquet").words
+    assert "it was never committed" in find_landed(opened, "old.parquet").words
     assert "no file of that name" in find_landed(opened, "none.parquet").words
     assert "after the newest snapshot" in run("inspect", "file", str(tmp_path / "t"), "new.parquet").output

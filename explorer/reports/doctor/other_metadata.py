@@ -13,6 +13,8 @@ from explorer.errors import ExplorerError, UnreadableFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
 from explorer.queries.unnamed_commits import find_unnamed_commits
+from explorer.spec.commits.uncommitted_files import YOUNG
+from explorer.spec.commits.unnamed_commits import is_of_folder
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.remedy_cases import OTHER_TABLE
 from explorer.spec.doctor.remedy_parts import unnamed_commit_recovery
@@ -86,6 +88,8 @@ def unnamed_rules(table: Table, not_checked: list[str]) -> Iterator[Finding]:
     found = find_unnamed_commits(tree)
     if found.unread:
         not_checked.append(f"{count(found.unread, 'manifest list')} that no metadata names, the oldest")
+    if found.young:
+        not_checked.append(f"{count(len(found.young), 'manifest list')} that no metadata names: what is {YOUNG}")
     for is_pyiceberg in (False, True):
         commits = [commit for commit in found.commits if commit.is_pyiceberg == is_pyiceberg]
         if not commits:
@@ -104,7 +108,9 @@ def unnamed_rules(table: Table, not_checked: list[str]) -> Iterator[Finding]:
             count=len(commits),
             examples=tuple(files[:3]),
             node=("metadata", meta.metadata_location),
-            remedy=unnamed_commit_recovery(*(NOWHERE if "/" in table.name else in_sql(table.name)), own, is_readable),
+            remedy=unnamed_commit_recovery(
+                *(NOWHERE if "/" in table.name else in_sql(table.name)), own, is_readable, is_of_folder(meta)
+            ),
             **({"severity": "info"} if is_pyiceberg else {}),
         )
 

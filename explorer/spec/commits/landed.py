@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from explorer.model.metadata import TableMetadata
+from explorer.spec.commits.kept_commits import kept_commits
 from explorer.spec.snapshots.lineage import LineageEntry, LineagePlace, lineage
 from explorer.spec.snapshots.snapshot_names import time_ms
 from explorer.spec.text.names import first_of, shorten, snapshot_ordinals
-from explorer.spec.text.units import count, instant
+from explorer.spec.text.units import count, instant, parse_int64
 
 PLACES: Mapping[LineagePlace, str] = {
     "current": "in main", "ancestor": "in main", "branch": "only on a branch or tag", "staged": "staged, not published",
@@ -138,6 +139,12 @@ def _is_amount(key: str) -> bool:
 def _words(metadata: TableMetadata, wanted: str, snapshots: Sequence[LandedSnapshot], still_staged: int) -> str:
     if not snapshots:
         lost = "icedive doctor TABLE tells of metadata files whose commits were lost."
+        kept = kept_commits(metadata)
+        if kept is not None and kept.since_ms is None and kept.commits:
+            none = f"No snapshot has {wanted!r}, and {kept.words}"
+            if parse_int64(wanted) is not None or wanted.startswith("snapshot-"):
+                none += ": as a snapshot it did not land"
+            return f"{none}. What a write leaves that was refused, icedive doctor TABLE --files finds. {lost}"
         return f"No snapshot that is left has {wanted!r}. {_unknown(metadata)} {lost}"
     by_place: dict[str, list[str]] = {}
     for one in snapshots:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from explorer.model.metadata import TableMetadata
 from explorer.spec.commits.commit_writers import CHECKPOINT, EPOCH, JOB, OFFSETS, OPERATOR
+from explorer.spec.commits.kept_commits import kept_commits
 from explorer.spec.doctor.remedy_cases import UNCOMMITTED
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.names import base_name
@@ -20,6 +21,9 @@ PROGRESS = (OFFSETS.removesuffix("."), CHECKPOINT, EPOCH)
 Connect's sink (#15293), Flink's (#10892) and Spark's streams."""
 UNDER_WAY = 3_600_000
 """Milliseconds for which a file may be of a commit under way."""
+YOUNG = "of the last hour may be of a commit under way: ask again later"
+"""What is said of a number of files or lists that are left out."""
+REFUSED = "An insert that was refused leaves such files, and so does a task that failed and was run again"
 SHOWN = 100
 """Characters of a key or value."""
 FLINK_MANIFEST = re.compile(r"([0-9a-f]{32})-([^/]{1,100})-[0-9]{5}-[0-9]{1,9}-([0-9]{1,18})-[0-9]{5}[.]avro", re.ASCII)
@@ -54,13 +58,30 @@ def words_of_uncommitted_files(metadata: TableMetadata, files: Mapping[str, tupl
             f"sink, whose summaries say {progress}: {UNCOMMITTED}. A sink that fails leaves such files, and writes "
             "their rows again from its source; one whose coordinator is replaced may not (apache/iceberg#17551)"
         )
-    if not late:
-        return ""
+    kept = kept_commits(metadata)
+    times = [*(entry.timestamp_ms for entry in metadata.metadata_log), first, metadata.last_updated_ms]
+    began = min(time for time in times if time is not None)
+    never = [
+        size for written, size in data_files
+        if kept is not None and kept.are_all_since(written) and began < written <= min(last, now - UNDER_WAY)
+    ]  # fmt: skip
+    young = sum(written >= now - UNDER_WAY for written, _ in data_files)
+    later = f". {count(young, 'data file')} {YOUNG}" if young else ""
+    if not late and not (kept and never):
+        return later.removeprefix(". ")
+    if kept and never and not late:
+        return (
+            f"{count(len(never), 'data file')} ({human_bytes(sum(never))}) {'is' if len(never) == 1 else 'are'} in no "
+            f"commit, though {kept.words}: {UNCOMMITTED}. {REFUSED}{later}"
+        )
     since = f"after the last commit ({instant(last)})" if last else "and there is no commit"
     sentence = (
         f"{count(len(late), 'data file')} ({human_bytes(sum(late))}) {'was' if len(late) == 1 else 'were'} written "
     )
     text = f"{sentence}{since}: {UNCOMMITTED}"
+    if kept and never:
+        text += f". So it is with {count(len(never), 'older file')}, which no commit lists, though {kept.words}"
+    text += later
     if dropped := dropped_checkpoints(metadata, files):
         return f"{text}. {dropped}"
     if progress := writer_progress(metadata):

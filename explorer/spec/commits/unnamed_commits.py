@@ -16,6 +16,7 @@ LIST_NAME = re.compile(r"snap-(-?\d{1,19})-(\d{1,9})-[^/]*\.avro", re.ASCII)
 """How the libraries name manifest lists: by the snapshot's id, and the attempt."""
 PYICEBERG = "0"
 """The attempt in the names that pyiceberg gives; Iceberg Java counts from 1."""
+FOLDER_NAME = re.compile(r"v\d+\.", re.ASCII)
 CommitPlace = Literal["beside", "after"]
 
 
@@ -23,6 +24,14 @@ def is_of_pyiceberg(path: str) -> bool:
     """Return whether pyiceberg wrote a manifest list, by its name."""
     match = LIST_NAME.fullmatch(base_name(path))
     return match is not None and match[2] == PYICEBERG
+
+
+KILLED = "A writer of Iceberg Java whose commit fails removes its list. This one was killed before that"
+
+
+def is_of_folder(metadata: TableMetadata) -> bool:
+    """Return whether a table's folder is its catalog, by the names of its metadata files (v3.metadata.json)."""
+    return FOLDER_NAME.match(base_name(metadata.metadata_location)) is not None
 
 
 @dataclass(frozen=True)
@@ -80,7 +89,7 @@ class UnnamedCommit:
     def words(self, metadata: TableMetadata) -> str:
         """Say what the commit is, and how it may have come about."""
         what = f"{base_name(self.listed.path)} is the manifest list of a commit that the table does not have"
-        return f"{what}: {self.brief(metadata)}. {self._origin()}"
+        return f"{what}: {self.brief(metadata)}. {self._origin(is_of_folder(metadata))}"
 
     def brief(self, metadata: TableMetadata) -> str:
         """Say what the commit is."""
@@ -105,22 +114,24 @@ class UnnamedCommit:
         lost = f"; of its files {count(self.missing, 'file')} {'is' if self.missing == 1 else 'are'} missing"
         return f"{added}, {there}{lost if self.missing else ', and all of its files are there'}"
 
-    def _origin(self) -> str:
+    def _origin(self, is_of_folder: bool) -> str:
         if self.is_pyiceberg:
             return (
                 "pyiceberg before 0.12 leaves such a list where a commit fails; its writer may have committed the rows "
                 "again"
             )
-        told = (
-            "A writer of Iceberg Java whose commit fails removes its list. This one was killed before that, or was "
-            "told that it had succeeded: "
-        )
         if self.place == "after":
+            back = "the version in the folder" if is_of_folder else "the catalog's pointer"
             whole = (
                 f"Its list has {count(len(self.listed.manifests), 'manifest')}: the table as it was after this commit"
             )
-            return f"{told}then the catalog's pointer, or the version in the folder, went back behind it. {whole}"
+            return f"{KILLED}, or was told that it had succeeded: then {back} went back behind it. {whole}"
+        if is_of_folder:
+            return (
+                f"{KILLED}, or was told that it had succeeded: then two writers replaced one metadata file, as where "
+                "the folder has no atomic rename (apache/iceberg#970)"
+            )
         return (
-            f"{told}then two writers replaced one metadata file, as where a Hadoop table's folder has no atomic rename "
-            "(apache/iceberg#970), or the catalog's pointer was set back"
+            f"{KILLED}, did not learn whether the catalog had refused it (CommitStateUnknownException), or was told "
+            "that it had succeeded, and the catalog's pointer was set back"
         )

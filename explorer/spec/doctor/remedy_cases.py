@@ -64,6 +64,12 @@ DROPPED_SOURCE = (
     "field, and pyiceberg's inspect fails"
 )
 GREAT_VERSION = "Iceberg Java takes versions of files in a folder for 32-bit numbers, and finds no table here"
+NO_HINT = "version-hint.text is not there: Iceberg opens the highest version"
+HINT_BEHIND = "the version hint is stale"
+HINT_AHEAD = "Iceberg fails ('Metadata file for version"
+STRANGE_NAME = "is no name that it looks for"
+VERSION_GONE = "does not see"
+NO_VERSION = "its name has no version that readers know"
 OTHER_TABLE = "metadata of another table is in this folder: it"
 BEHIND = "the catalog is behind its folder"
 OTHER_HEADER_SPEC = "its header's partition-spec is not that of the table metadata"
@@ -184,6 +190,12 @@ CASES: Mapping[tuple[str, str], str] = {
     ("metadata-choice", OTHER_TABLE): "shared-folder",
     ("metadata-choice", BEHIND): "catalog-behind",
     ("metadata-choice", GREAT_VERSION): "great-version",
+    ("metadata-choice", NO_HINT): "hint-missing",
+    ("metadata-choice", HINT_BEHIND): "hint-behind",
+    ("metadata-choice", STRANGE_NAME): "version-misnamed",
+    ("metadata-choice", HINT_AHEAD): "hint-ahead",
+    ("metadata-choice", VERSION_GONE): "version-gone",
+    ("metadata-choice", NO_VERSION): "without-version",
     ("spec-unknown", OTHER_HEADER_SPEC): "header-spec",
     ("schema-rebound", OTHER_HEADER_SCHEMA): "header-schema",
     ("spec-unknown", HEADER_ALONE): "header-alone",

@@ -124,7 +124,12 @@ def add_files_statements(files: Sequence[str], catalog: str, name: str) -> list[
     ]
 
 
-def unnamed_commit_recovery(catalog: str, name: str, files: Sequence[str], is_readable: bool) -> str:
+SWAPS = " To keep it from happening again, use a catalog that swaps the pointer atomically."
+
+
+def unnamed_commit_recovery(
+    catalog: str, name: str, files: Sequence[str], is_readable: bool, is_of_folder: bool
+) -> str:
     """Say how the rows of a commit that the table does not have are got back.
 
     Args:
@@ -132,6 +137,7 @@ def unnamed_commit_recovery(catalog: str, name: str, files: Sequence[str], is_re
         name: The table's name there.
         files: The data files that it added, which are there and may be read: those of the table's folder.
         is_readable: Whether Iceberg can read the table's current snapshot, which an append begins from.
+        is_of_folder: Whether the table's folder is its catalog.
     """
     fitting = [path for path in files[:MAX_STATEMENTS] if path_in_sql(path) and path.endswith(".parquet")]
     adds = "; ".join(add_files_statements(fitting, catalog, name))
@@ -145,8 +151,7 @@ def unnamed_commit_recovery(catalog: str, name: str, files: Sequence[str], is_re
     how = f": {adds}{more}" if adds else ", file by file, if they lie in the table's own folder"
     return (
         f"{first}Ask the writer, or look for the rows in the table. Where they are not there, add_files adds them"
-        f"{how}. It does not do what else such a commit did, as its deletes. To keep it from happening again, use a "
-        "catalog that swaps the pointer atomically."
+        f"{how}. It does not do what else such a commit did, as its deletes.{SWAPS if is_of_folder else ''}"
     )
 
 

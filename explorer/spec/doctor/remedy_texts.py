@@ -204,8 +204,9 @@ TEXTS_OF: Mapping[str, str] = {
     "the metadata file was edited, and nothing in Spark mends that. Else no row is affected in Spark. For "
     "readers that refuse such a header, rewrite_manifests writes others, by the table's schema: icedive maintain "
     "preview TABLE rewrite-manifests has the statement, where there are several manifests to merge.",
-    "uncommitted": "First ask the writer of those files: where their rows are in no other file, the procedure "
-    "add_files adds them to the table, once for each file (source_table => '`parquet`.`PATH`'). CALL {catalog}.system."
+    "uncommitted": "First ask the writer of those files, or look for their rows in the table. Where they are nowhere, "
+    "insert them again, or have the procedure add_files add the files to the table, once for each (source_table => "
+    "'`parquet`.`PATH`'). CALL {catalog}.system."
     "remove_orphan_files(table => '{name}', dry_run => true) lists what is older than three days; without dry_run it "
     "removes them, those files too.",
     "prefixes": "remove_orphan_files may refuse, or take files in use for orphans. icedive maintain preview TABLE "
@@ -292,6 +293,23 @@ TEXTS_OF: Mapping[str, str] = {
     "expires: DELETE FROM {table} WHERE concat(_file, '') = '{data_file}', and then INSERT INTO {table} SELECT * FROM "
     "parquet.`{data_file}`. The DELETE goes by the file, since other rows may have the value that Spark shows. If the "
     "partition is: rewrite_data_files with rewrite-all writes its value into the files, for good.{or_back}",
+    "hint-missing": "Nothing has to be done for Spark. Any commit that Spark makes in this folder writes the file, for "
+    "readers that need it: ALTER TABLE {table} SET TBLPROPERTIES ('written-again' = 'true'), then ALTER TABLE {table} "
+    "UNSET TBLPROPERTIES ('written-again').",
+    "hint-behind": "Nothing has to be done for Spark. The next commit that Spark makes in this folder writes the "
+    "number anew, for readers that stop at it: ALTER TABLE {table} SET TBLPROPERTIES ('written-again' = 'true'), then "
+    "ALTER TABLE {table} UNSET TBLPROPERTIES ('written-again').",
+    "version-misnamed": "Nothing in Spark mends a folder. Copy the file under a name that Iceberg looks for (v, the "
+    "number, .metadata.json; unpacked where it is compressed): then Spark opens it.",
+    "hint-ahead": "No statement of Spark opens the folder before that is mended. Restore the metadata file of that "
+    "version from a backup: it may have commits that the others lack. Where there is none, take version-hint.text "
+    "away: then Spark opens the highest version that is there, and what only the lost one had is lost to readers. The "
+    "next commit writes the hint again.",
+    "version-gone": "No statement of Spark leads over the gap, and a commit now makes another history in it: stop the "
+    "writers. Restore the metadata file that is missing from a backup, or write the number of the version that is to "
+    "be the table's into version-hint.text: Spark opens that version, and goes on while the next one exists.",
+    "without-version": "Nothing has to be done where a catalog has the table: its next commit writes a file whose name "
+    "has a version. Else make a table of it in one, by the procedure register_table, and commit there.",
     "metadata-choice": "Nothing in Spark mends a folder. Open the table by its catalog, or by the path of its metadata "
     "file, and take out of the folder what misleads readers: a version-hint.text that is wrong, or metadata files of "
     "another table.",
@@ -336,6 +354,12 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "header-alone": "B",
     "header-schema": "X",
     "great-version": "Y",
+    "hint-missing": "Y",
+    "hint-behind": "Y",
+    "version-misnamed": "Y",
+    "hint-ahead": "Y",
+    "version-gone": "Y",
+    "without-version": "Y",
     "catalog-behind": "Y",
     "shared-folder": "Y",
     "uncommitted": "D",

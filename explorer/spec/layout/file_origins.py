@@ -13,15 +13,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.model.metadata import TableMetadata
+from explorer.spec.commits.kept_commits import KeptCommits, kept_commits
 from explorer.spec.text.names import base_name
 
-Origin = Literal["log", "retry", "first", "oldest", "between", "last", "unknown"]
+Origin = Literal["log", "retry", "first", "oldest", "between", "refused", "last", "unknown"]
 ORIGINS: Mapping[Origin, tuple[str, str]] = {
     "log": ("before the metadata log", "dropped from the log"),
     "retry": ("by a commit that is there", "an earlier attempt of it"),
     "first": ("before the first commit", "failed write, or earlier table"),
     "oldest": ("before the oldest snapshot", "expiry, or failed write"),
     "between": ("between commits", "failed write or task"),
+    "refused": ("between commits that are all there", "refused insert, or failed task"),
     "last": ("after the last commit", "failed, lost or running write"),
     "unknown": ("unknown", "unknown"),
 }
@@ -42,6 +44,7 @@ class CommitTimes:
         has_expired: Whether snapshots before the oldest one are gone.
         log_ms: When the oldest file of the metadata log was written.
         uuids: The UUIDs in the names of manifest lists.
+        kept: The newest commits without a gap, where that is known.
     """
 
     oldest_ms: int | None
@@ -49,6 +52,7 @@ class CommitTimes:
     has_expired: bool
     log_ms: int
     uuids: frozenset[str]
+    kept: KeptCommits | None = None
 
     @classmethod
     def of(cls, metadata: TableMetadata) -> CommitTimes:
@@ -62,6 +66,7 @@ class CommitTimes:
             bool(dated) and (dated[0].parent_snapshot_id is not None or (dated[0].sequence_number or 0) > 1),
             min([*log, metadata.last_updated_ms or 0]),
             frozenset(match[1] for match in lists if match),
+            kept_commits(metadata),
         )
 
     def origins(self, names: pa.ChunkedArray, kinds: pa.Array, written_ms: npt.NDArray[np.int64]) -> pa.DictionaryArray:
@@ -81,6 +86,9 @@ class CommitTimes:
             code[:] = origins.index("first")
         else:
             code[written_ms <= self.oldest_ms] = origins.index("oldest" if self.has_expired else "first")
+            if self.kept is not None:
+                since = max(self.oldest_ms, self.kept.since_ms or 0)
+                code[written_ms > since] = origins.index("refused")
             code[written_ms > self.newest_ms] = origins.index("last")
         is_old = pc.starts_with(kinds, "metadata.json").to_numpy(zero_copy_only=False) & (written_ms <= self.log_ms)
         code[is_old] = origins.index("log")
