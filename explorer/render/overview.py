@@ -168,11 +168,14 @@ def _picture_lines(overview: Overview) -> Iterator[str]:
     if overview.judged.sizes is not None and overview.judged.sizes.labels:
         yield from ("", *bar_lines(overview.judged.sizes))
     if len(overview.judged.tiles) > 1:
+        drawn = overview.judged.tiles
+        are_several = any(tile.partitions > 1 for tile in drawn[:PARTITIONS])
         rows = [{"partition": shorten(t.label, 60), "files": t.files, "size": human_bytes(t.bytes)}
-                for t in overview.judged.tiles[:PARTITIONS]]  # fmt: skip
+                | ({"partitions": t.partitions} if are_several else {})
+                for t in drawn[:PARTITIONS]]  # fmt: skip
         yield from ("", "Partitions by bytes, the largest first", *render_table(rows, 120).splitlines())
-        if len(overview.judged.tiles) > PARTITIONS:
-            yield f"… {len(overview.judged.tiles) - PARTITIONS:,} more: `icedive inspect partitions` lists all"
+        if more := sum(tile.partitions for tile in drawn[PARTITIONS:]):
+            yield f"… {more:,} more: `icedive inspect partitions` lists all"
 
 
 EXPLAINED = {

@@ -22,7 +22,7 @@ def writers_words(writers: Writers) -> str:
     text = f"{count(len(writers.commits), 'snapshot')} of {count(len(known), 'writer')}"
     if unknown:
         text += f"; of {count(unknown, 'snapshot')} nobody recorded the writer"
-    looked_at = count(len(writers.events), "thing")
+    looked_at = count(len(writers.events) + writers.left_out, "thing")
     return f"{text}. {looked_at} to look at." if writers.events else f"{text}."
 
 
@@ -57,6 +57,12 @@ def event_rows(writers: Writers) -> list[dict[str, Any]]:
     return [{"kind": e.kind, "snapshots": list(e.snapshots), "words": e.words} for e in writers.events]
 
 
+def _more_events(writers: Writers) -> str:
+    """How many events are not shown, and where they are."""
+    has = f"the first {len(writers.events):,}" if writers.left_out else "all"
+    return f"{len(writers.events) - SHOWN + writers.left_out:,} more: --output json has {has}"
+
+
 def writers_json(writers: Writers) -> dict[str, Any]:
     """Return the answer as JSON data."""
     return {
@@ -71,7 +77,7 @@ def render_writers(writers: Writers) -> Iterator[str]:
     for event in writers.events[:SHOWN]:
         yield clean(f"⚠ {', '.join(event.snapshots)}: {event.words}")
     if len(writers.events) > SHOWN:
-        yield f"… {len(writers.events) - SHOWN:,} more: --output json has all"
+        yield f"… {_more_events(writers)}"
     rows = [
         {
             "writer": one.writer, "runs": one.runs, "commits": one.snapshots, "last": second(one.last_ms),

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from explorer.render.writers import SHOWN, render_writers, writers_words
 from explorer.reports.landed import find_landed
 from explorer.reports.maintenance.previews import preview
 from explorer.reports.readers import find_readers
+from explorer.spec.commits.commit_writers import MOST_EVENTS, WriterEvent, writers_of
 from explorer.spec.commits.kept_commits import kept_commits
 from explorer.spec.commits.unnamed_commits import UnnamedCommit, UnnamedList
 from explorer.spec.doctor.loading import explain_not_opened
@@ -212,3 +214,33 @@ def test_a_lost_commit_of_a_catalog_is_not_told_of_folders(name: str, told: bool
     assert ("the catalog" in words) != told
     remedy = unnamed_commit_recovery("c", "db.t", ["file:///t/a.parquet"], True, told)
     assert ("swaps the pointer atomically" in remedy) == told
+
+
+# -- counts of what was capped -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("few", [False, True])
+def test_an_overview_counts_all_partitions(few: bool, tmp_path: Path) -> None:
+    """It counted what a picture draws, 120 at most. Of two fields the one with few values is drawn."""
+    fields = [(1, "id", "long"), *([(2, "kind", "string")] if few else [])]
+    table = Table(tmp_path / "t", fields)
+    table.set_spec([(of, 999 + of, name, "identity") for of, name, _ in fields])
+    data = []
+    for number in range(130):
+        own = {"id": number, **({"kind": "abcdefghijkl"[number % 12]} if few else {})}
+        columns = {name: [value] for name, value in own.items()}
+        data.append(table.parquet(f"{number}.parquet", columns, partition=own))
+    table.append(*data)
+    shown = run("overview", str(tmp_path / "t")).output
+    [line] = [line for line in shown.splitlines() if "`icedive inspect partitions` lists all" in line]
+    rest = int(line.split()[1])
+    assert rest == (130 - 110 if few else 120)
+    assert ("partitions\n" in shown.replace(" ", "")) == few or not few
+
+
+def test_events_of_writers_that_were_left_out_are_counted(tmp_path: Path) -> None:
+    metadata = direct.open_table(str(make_table(tmp_path / "t"))).metadata
+    event = WriterEvent("gap", ("snapshot-1",), "a gap")
+    writers = replace(writers_of(metadata), events=(event,) * MOST_EVENTS, left_out=234)
+    assert "1,234 things to look at" in writers_words(writers)
+    [line] = [line for line in render_writers(writers) if line.startswith("…")]
+    assert "all" not in line
+    assert f"{1_234 - SHOWN:,} more: --output json has the first 1,000" in line

@@ -106,11 +106,13 @@ class WriterEvent:
 
 @dataclass(frozen=True)
 class Writers:
-    """Who wrote a table: its commits, oldest first; its writers, the latest first; and what is to be looked at."""
+    """Who wrote a table: its commits, oldest first; its writers, the latest first; and what is to be looked at, at most
+    MOST_EVENTS, with how many `left_out` there are beside."""
 
     commits: tuple[CommitWriter, ...]
     writers: tuple[WriterTotals, ...]
     events: tuple[WriterEvent, ...]
+    left_out: int = 0
 
 
 def writers_of(metadata: TableMetadata, now_ms: int | None = None) -> Writers:
@@ -135,7 +137,7 @@ def writers_of(metadata: TableMetadata, now_ms: int | None = None) -> Writers:
         *_gaps(by_writer), *stopped, *_equality_deletes(by_writer), *_together(line), *_progress_events(line),
         *_partial(metadata, by_id),
     ]  # fmt: skip
-    return Writers(commits, tuple(totals), tuple(events[:MOST_EVENTS]))
+    return Writers(commits, tuple(totals), tuple(events[:MOST_EVENTS]), max(0, len(events) - MOST_EVENTS))
 
 
 def commit_writer(snapshot: Snapshot, name: str) -> CommitWriter:
