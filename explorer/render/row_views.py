@@ -13,6 +13,7 @@ from explorer.render.rows import plain
 from explorer.render.text import clean, render_fields, render_table
 from explorer.spec.deletes.delete_layers import Layer
 from explorer.spec.deletes.deletes import KIND_WORDS, missing_place_words, refusal
+from explorer.spec.deletes.shared_targets import shared_target_words
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.rows.row_diff import RepeatedKeys, RowDiff
@@ -72,6 +73,7 @@ def delete_lines(deletes: Deletes, limit: int | None = None) -> Iterator[str]:
         if c.deletes
     ]
     yield clean("a reader opens: " + ("; ".join(blocks) if blocks else "no deletes"))
+    yield from map(clean, shared_target_words(deletes.files.metadata, deletes.files.deletes))
     if deletes.refused:
         yield f"⚠ {refusal(deletes.refused)}"
     if deletes.unplaced:

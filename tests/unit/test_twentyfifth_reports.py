@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from dataclasses import replace
@@ -244,3 +245,55 @@ def test_events_of_writers_that_were_left_out_are_counted(tmp_path: Path) -> Non
     [line] = [line for line in render_writers(writers) if line.startswith("…")]
     assert "all" not in line
     assert f"{1_234 - SHOWN:,} more: --output json has the first 1,000" in line
+
+
+# -- which commit did it -----------------------------------------------------------------------------------------------
+TRINO = {"engine-name": "trino", "trino_query_id": "q", "trino_user": "etl"}
+
+
+def test_a_commit_whose_tasks_share_data_files_is_told(tmp_path: Path) -> None:
+    """trinodb/trino#28504: a MERGE writes a delete file for each data file and writer."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    data = [table.parquet(f"{name}.parquet", {"id": [1, 2, 3, 4]}) for name in "abc"]
+    table.append(*data)
+    deletes = [
+        table.position_delete(
+            f"{task}-{at}.parquet", [(file["file_path"], task)], referenced_data_file=file["file_path"]
+        )
+        for task in range(3)
+        for at, file in enumerate(data[:2])
+    ]
+    alone = table.position_delete("x.parquet", [(data[2]["file_path"], 0)], referenced_data_file=data[2]["file_path"])
+    table.delta(deletes=[*deletes, alone])
+    table.md["snapshots"][-1]["summary"].update(TRINO)
+    table.write()
+    shown = run("inspect", "deletes", str(tmp_path / "t")).output
+    assert "snapshot-2 (trino, overwrite) added 3 delete files for each of 2 data files: its tasks share" in shown
+
+
+@pytest.mark.parametrize(("jobs", "told"), [(("a1", "b2"), True), (("a1", "a1"), False)])
+def test_a_sink_that_started_again_with_a_new_job_id_is_told(jobs: tuple[str, str], told: bool, tmp_path: Path) -> None:
+    """apache/iceberg#16008."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    file = table.parquet("a.parquet", {"id": [1]})
+    for job in jobs:
+        sink = {"flink.job-id": job, "flink.operator-id": "op", "flink.max-committed-checkpoint-id": "3"}
+        table.append(file)
+        table.md["snapshots"][-1]["summary"].update(sink)
+    table.write()
+    [finding] = found(tmp_path / "t", "file-twice")
+    assert "the sink committed it twice" in finding.what
+    assert ("flink.job-id is a1 and then b2, with the same flink.operator-id" in finding.what) == told
+
+
+def test_a_header_of_another_schema_that_only_older_snapshots_have_is_said_to_go(tmp_path: Path) -> None:
+    """ClickHouse/ClickHouse#120833: after rewrite_manifests the advice was to run it."""
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "state", "string")])
+    file = table.parquet("a.parquet", {"id": [1], "state": ["x"]})
+    schema = {"type": "struct", "schema-id": 0, "fields": [{"id": 1, "name": "id", "required": False, "type": "long"}]}
+    table.snapshot("append", [table.manifest("old.avro", [(1, file)], header={"schema": json.dumps(schema)})])
+    [finding] = found(tmp_path / "t", "schema-rebound")
+    assert "rewrite_manifests" in finding.remedy
+    table.snapshot("replace", [table.manifest("new.avro", [(0, {**file, "snapshot_id": 101, "sequence_number": 1})])])
+    [finding] = found(tmp_path / "t", "schema-rebound")
+    assert finding.remedy.startswith("Only older snapshots have it: the current one is not affected")

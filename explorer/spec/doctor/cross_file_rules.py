@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.progress import steps
+from explorer.spec.commits.commit_writers import JOB, OPERATOR
 from explorer.spec.commits.uncommitted_files import PROGRESS
 from explorer.spec.commits.uncommitted_files import SHOWN as PROGRESS_SHOWN
 from explorer.spec.doctor.findings import Finding, Refused
@@ -123,6 +124,13 @@ class CrossFileRules:
         summaries = [s.summary if (s := self.lists.meta.snapshot(i)) else {} for i in (one, other)]
         same = [f"{k} = {v}" for k, v in summaries[0].items() if k.startswith(PROGRESS) and summaries[1].get(k) == v]
         sink = f", and both say {same[0][:PROGRESS_SHOWN]}: the sink committed it twice" if same else ""
+        jobs, operators = ([s.get(key, "") for s in reversed(summaries)] for key in (JOB, OPERATOR))
+        if same and all(jobs) and jobs[0] != jobs[1] and operators[0] and operators[0] == operators[1]:
+            ids = " and then ".join(job[:PROGRESS_SHOWN] for job in jobs)
+            sink += (
+                f" ({JOB} is {ids}, with the same {OPERATOR}: a job that starts again with a new id does not know what "
+                "it has committed)"
+            )
         return f"snapshot {one} added a file again that snapshot {other} had added (with {alike}){sink}"
 
     def _again(self) -> Iterator[Finding]:

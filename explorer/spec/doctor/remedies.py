@@ -75,6 +75,8 @@ OLDEST = (
     "What is lost is older than all that is left, as where the store removes files by their age (a lifecycle rule): "
     "end that first. "
 )
+OF_WHAT_IS_READ = ("header-schema", "old-manifest", "nan-order")
+"""Cases with advice on the current snapshot's files, though their letters have none."""
 MAX_FILES = 20
 """Files that a remedy names."""
 ALWAYS = ("M", "V", "I", "N", "P", "W", "Z", "X", "Y", "H")
@@ -190,7 +192,8 @@ def remedy(
     if blocked:
         return f"First mend {blocked}: until then Iceberg fails on this table."
     current = metadata.current_snapshot_id if metadata else None
-    if letter in (*GOES_BACK, *REWRITES, "O", "Q") and snapshots and current not in snapshots:
+    is_of_now = letter in (*GOES_BACK, *REWRITES, "O", "Q") or rule in OF_WHAT_IS_READ
+    if is_of_now and snapshots and current not in snapshots:
         return _older(letter)
     catalog, name = in_sql(situation.table)
     key = location.removeprefix("/properties/") if location.startswith("/properties/") else ""
