@@ -133,18 +133,13 @@ def _longest_cell(sizes: Mapping[str, int], right: Set[str], width: int) -> int:
     """How long a text may be where columns of such sizes are side by side, with two blanks between: those that are
     shorter leave room to the others."""
     texts = sorted(size for name, size in sizes.items() if name not in right)
-    room = width - 2 * (len(sizes) - 1) - sum(sizes[name] for name in right)
+    room = width - 2 * (len(sizes) - 1) - sum(size for name, size in sizes.items() if name in right)
     for at, size in enumerate(texts):
         share = room // (len(texts) - at)
         if size > share:
             return max(SHORTEST_CELL, share)
         room -= size
     return WIDEST
-
-
-def _widest(names: Sequence[str], width: int | None) -> int:
-    """How wide a cell may be in a table with these columns."""
-    return max(SHORTEST_CELL, ((width or DEFAULT_WIDTH) - 2 * len(names)) // max(1, min(len(names), 4)))
 
 
 def _fitting(sizes: Mapping[str, int], right: Set[str], width: int) -> int:
@@ -174,8 +169,9 @@ def render_stream(
     sizes = {n: max(cell_len(text) for text in (n, *(show_blanks(cell(row.get(n))) for row in first))) for n in columns}
     some = _fitting(sizes, right, width or DEFAULT_WIDTH) if fitting else len(columns)
     columns, others = columns[:some], columns[some:]
-    widest = _widest(columns, width)
-    sizes = {n: sizes[n] if n in right else min(widest, sizes[n]) for n in columns}
+    sizes = {name: sizes[name] for name in columns}
+    widest = _longest_cell(sizes, right, width or DEFAULT_WIDTH)
+    sizes = {name: size if name in right else min(widest, size) for name, size in sizes.items()}
     texts = [name for name in columns if name not in right]
     while sum(sizes.values()) + 2 * len(sizes) > (width or DEFAULT_WIDTH) and any(sizes[name] > 8 for name in texts):
         sizes[max(texts, key=lambda name: sizes[name])] -= 1
