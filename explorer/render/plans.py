@@ -171,7 +171,7 @@ def summary_lines(plan: Plan) -> Iterator[str]:
                 "files"
             )
     yield from filter(None, map(clean, (padded_advice(plan), *unmeasured_advice(plan), *bound_advice(plan))))
-    yield from (clean(f"{text}") for text in plan.similar)
+    yield from (clean(f"{'' if left.files else '⚠ '}{text}") for text in plan.similar)
     if plan.delete_files:
         yield f"{count(plan.delete_files, 'delete file')} {'comes' if plan.delete_files == 1 else 'come'} along"
     if plan.skipped_deletes:

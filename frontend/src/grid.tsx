@@ -353,7 +353,7 @@ function showBlanks(text: string): string {
   let start = 0, end = text.length;
   while (start < end && text[start] === " ") start += 1;
   while (end > start && text[end - 1] === " ") end -= 1;
-  return "␠".repeat(start) + text.slice(start, end) + "␠".repeat(text.length - end);
+  return "␣".repeat(start) + text.slice(start, end) + "␣".repeat(text.length - end);
 }
 
 function valueOf(row: Row, { at, kind }: Shown): string | null {

@@ -66,9 +66,9 @@ def test_bounds_and_capital_letters_are_alike_too(tmp_path: Path) -> None:
 def test_blanks_at_the_ends_of_values_are_seen(tmp_path: Path) -> None:
     folder = str(with_days(tmp_path / "t", [" a", "b ", "c"]))
     listed = run("inspect", "partitions", folder).output
-    assert all(f"day={text} " in listed for text in ("␠a", "b␠", "c"))
+    assert all(f"day={text} " in listed for text in ("␣a", "b␣", "c"))
     profile = run("inspect", "profile", folder, "day").output
-    assert all(text in profile for text in ("day=␠a", "day=b␠", " ␠a ", " b␠ "))
+    assert all(text in profile for text in ("day=␣a", "day=b␣", " ␣a ", " b␣ "))
     as_json = run("inspect", "profile", folder, "day", "-o", "json").output
     assert '" a"' in as_json
 
@@ -77,7 +77,7 @@ def test_blanks_at_the_ends_of_values_are_seen(tmp_path: Path) -> None:
 def test_each_blank_has_a_sign(text: str) -> None:
     shown = show_blanks(text)
     assert len(shown) == len(text)
-    assert shown.replace("␠", " ") == text
+    assert shown.replace("␣", " ") == text
     assert not shown.startswith(" ")
     assert not shown.endswith(" ")
 

@@ -41,7 +41,7 @@ def picture_of(char: str) -> str:
 
 
 def show_blanks(text: str) -> str:
-    """Return a value's text with a sign (␠) for each blank at its beginning and end, which nobody would see.
+    """Return a value's text with a sign (␣) for each blank at its beginning and end, which nobody would see.
 
     Args:
         text: The text.
@@ -50,7 +50,7 @@ def show_blanks(text: str) -> str:
         return text
     inner = text.strip(" ")
     before = len(text) - len(text.lstrip(" "))
-    return "␠" * before + inner + "␠" * (len(text) - before - len(inner))
+    return "␣" * before + inner + "␣" * (len(text) - before - len(inner))
 
 
 def printable_lines(text: str) -> str:
