@@ -234,7 +234,12 @@ class Table:
         """The plan for what Spark hands to Iceberg of a condition in SQL, and that (see
         spark_engine.planners.push_down)."""
         at = self.reading(snapshot).version
-        pushed_down = push_down(self.reads, at.check(), at.version, where)
+        try:
+            pushed_down = push_down(self.reads, at.check(), at.version, where)
+        except StatementFailed as error:
+            if cause := at.cause():
+                raise StatementFailed(f"{cause}. Spark says: {error}") from error
+            raise
         return self.plan(pushed_down.pushed, snapshot, engine), pushed_down
 
     def ask_planners(self, plan: Plan) -> dict[str, PlannerAnswer | ExplorerError]:

@@ -53,6 +53,8 @@ def test_a_table_without_a_uuid_is_read_by_a_copy_that_has_one(session: Any, tmp
         direct.open_table(name).rows()
     with pytest.raises(StatementFailed, match=r"Spark cannot open \S+: the table has no UUID.*Spark says: "):
         direct.open_table(name).sql(f"SELECT * FROM {name}")
+    with pytest.raises(StatementFailed, match=r"Spark cannot open \S+: the table has no UUID.*Spark says: "):
+        direct.open_table(name).plan_sql("id = 1")
     session.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('written-again' = 'true')")
     [finding] = found(name, "uuid-changed")
     with pytest.raises(Exception, match="UUID is required in format v2"):
@@ -200,7 +202,8 @@ def test_rows_of_a_refused_insert_are_got_back(session: Any, tmp_path: Path) -> 
     table.parquet("refused.parquet", {"id": [7]})
     table.append(table.parquet("won.parquet", {"id": [2]}))
     path = tmp_path / "t" / "data" / "refused.parquet"
-    os.utime(path, (1_000_000_000, 1_000_000_000))
+    between = sum(snapshot["timestamp-ms"] for snapshot in table.md["snapshots"]) / 2000
+    os.utime(path, (between, between))
     name = f"{SPACE}.refused"
     session.sql(f"CALL sandbox.system.register_table('twentyfifth.refused', 'file:{newest_metadata(tmp_path / 't')}')")
     [finding] = found(name, "orphan-files", files=True)

@@ -16,7 +16,7 @@ def test_files_that_nobody_committed_are_added(engine: SparkEngine, tmp_path: Pa
     table = stalled(tmp_path / "t", OFFSETS, {"b.parquet": 100, "c.parquet": 100})
     session.sql(f"CALL sandbox.system.register_table('stalled.t', '{table.metadata.metadata_location}')")
     _, remedy = told(direct.open_table("sandbox.stalled.t"))
-    assert "the procedure add_files adds them" in remedy
+    assert "have the procedure add_files add the files" in remedy
     for name in ("b", "c"):
         file = f"{table.metadata.location}/data/{name}.parquet"
         session.sql(f"CALL sandbox.system.add_files(table => 'stalled.t', source_table => '`parquet`.`{file}`')")

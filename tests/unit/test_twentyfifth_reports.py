@@ -161,6 +161,15 @@ def test_where_snapshots_have_expired_the_commits_since_tell(tmp_path: Path) -> 
     assert "a snapshot that has expired listed it" in find_landed(opened, "before.parquet").words
 
 
+def test_of_a_table_without_a_commit_no_file_landed(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.write()
+    table.parquet("a.parquet", {"id": [1]})
+    age(tmp_path / "t" / "data" / "a.parquet", 1_000_000)
+    words = find_landed(direct.open_table(str(tmp_path / "t")), "a.parquet").words
+    assert "no commit lists it, and the table never had a commit" in words
+
+
 @pytest.mark.parametrize("change", ["version", "number", "parent"])
 def test_nothing_is_sure_without_all_sequence_numbers(change: str, tmp_path: Path) -> None:
     table = append_files(tmp_path / "t", "a.parquet", "b.parquet")

@@ -23,10 +23,10 @@ class KeptCommits:
     @property
     def words(self) -> str:
         """Say which they are, as the subject of a sentence."""
+        if self.since_ms is None and not self.commits:
+            return "the table never had a commit"
         if self.since_ms is None:
-            return (
-                f"all commits that the table ever had ({self.commits:,}) are there" if self.commits else "it has none"
-            )
+            return f"all commits that the table ever had ({self.commits:,}) are there"
         return f"all {count(self.commits, 'commit')} since {instant(self.since_ms, 'seconds')} are there"
 
     def are_all_since(self, written_ms: float) -> bool:

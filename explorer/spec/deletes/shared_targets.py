@@ -9,11 +9,13 @@ from explorer.model.metadata import TableMetadata
 from explorer.spec.commits.commit_writers import UNKNOWN, commit_writer
 from explorer.spec.deletes.deletes import target_file
 from explorer.spec.entries.live_files import LiveFile
-from explorer.spec.text.names import snapshot_name
+from explorer.spec.text.names import shorten, snapshot_name
 from explorer.spec.text.units import count
 
 SHOWN = 3
 """Commits that are told of, those of the most delete files."""
+WIDTH = 60
+"""Characters of what a summary says."""
 
 
 def shared_target_words(metadata: TableMetadata, deletes: Iterable[LiveFile]) -> list[str]:
@@ -41,7 +43,7 @@ def shared_target_words(metadata: TableMetadata, deletes: Iterable[LiveFile]) ->
         name = snapshot_name(snapshot.snapshot_id, metadata.ordinals)
         writer = commit_writer(snapshot, name)
         engine = writer.engine or (writer.writer if writer.writer != UNKNOWN else "")
-        who = ", ".join(filter(None, (engine, snapshot.operation)))
+        who = ", ".join(shorten(part, WIDTH) for part in (engine, snapshot.operation) if part)
         least, most = several[0], several[-1]
         each = f"{most:,}" if least == most else f"{least:,} to {most:,}"
         files = f"each of {count(len(several), 'data file')}" if len(several) > 1 else "one data file"
