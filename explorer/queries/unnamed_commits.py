@@ -33,17 +33,20 @@ LISTS, TRIED, FILES, ENTRIES, METADATA_FILES = 20, 200, 100, 200_000, 5
 """So many lists are read, the newest, among so many that are tried, since some cannot be read; so many files of a
 commit are looked for, among so many entries of the table; and so many metadata files that the table does not know are
 read, the newest."""
+USUAL_S = 300
+"""What nearly every commit takes less than, from its manifest list to the metadata file, in seconds."""
 _PATHS = pa.schema([("file_path", pa.string())])
 
 
 @dataclass(frozen=True)
 class UnnamedCommits:
     """The commits that were found, the oldest first, the lists that nobody looked at, which are older, and those of the
-    last hour, which may be of commits under way."""
+    last hour, which may be of commits under way: `late` are those among them that most commits take less time for."""
 
     commits: tuple[UnnamedCommit, ...]
     left: tuple[str, ...] = ()
     young: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()
 
     @property
     def unread(self) -> int:
@@ -87,7 +90,7 @@ def find_unnamed_commits(tree: MetadataTree) -> UnnamedCommits:
     meta, now, there = tree.metadata, time.time(), files_beside(tree)
     known = {s.snapshot_id for s in meta.snapshots}
     unnamed: list[tuple[float, str, int]] = []
-    young: list[tuple[str, int]] = []
+    young: list[tuple[float, str, int]] = []
     for path, of in there.items():
         match = LIST_NAME.fullmatch(base_name(path))
         own = parse_int64(match[1]) if match else None
@@ -96,15 +99,17 @@ def find_unnamed_commits(tree: MetadataTree) -> UnnamedCommits:
         if of.written < now - UNDER_WAY / 1000:
             unnamed.append((of.written, path, own))
         else:
-            young.append((path, own))
+            young.append((of.written, path, own))
     if not unnamed and not young:
         return UnnamedCommits(())
     elsewhere = _snapshots_elsewhere(tree, there) | {s.parent_snapshot_id for s in meta.snapshots}
     elsewhere |= {entry.snapshot_id for entry in meta.snapshot_log}
     unnamed = [one for one in unnamed if one[2] not in elsewhere]
-    under_way = tuple(path for path, own in young if own not in elsewhere)
+    waiting = [(written, path) for written, path, own in young if own not in elsewhere]
+    under_way = tuple(path for _, path in waiting)
+    late = tuple(path for written, path in waiting if written < now - USUAL_S)
     if not unnamed:
-        return UnnamedCommits((), (), under_way)
+        return UnnamedCommits((), (), under_way, late)
     listed = {m.manifest_path: m for s in meta.snapshots for m in tree.manifests(s)}
     had = {m.added_snapshot_id for m in listed.values()}
     unnamed = sorted(one for one in unnamed if one[2] not in had)
@@ -123,7 +128,7 @@ def find_unnamed_commits(tree: MetadataTree) -> UnnamedCommits:
             commits.append(commit)
     commits.sort(key=lambda commit: (commit.listed.sequence_number or 0, there[commit.listed.path].written))
     left = tuple(path for _, path, _ in unnamed[: len(unnamed) - tried])
-    return UnnamedCommits(tuple(commits), left, under_way)
+    return UnnamedCommits(tuple(commits), left, under_way, late)
 
 
 def _snapshots_elsewhere(tree: MetadataTree, there: Mapping[str, ListedFile]) -> set[int | None]:

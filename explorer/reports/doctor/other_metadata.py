@@ -88,8 +88,8 @@ def unnamed_rules(table: Table, not_checked: list[str]) -> Iterator[Finding]:
     found = find_unnamed_commits(tree)
     if found.unread:
         not_checked.append(f"{count(found.unread, 'manifest list')} that no metadata names, the oldest")
-    if found.young:
-        not_checked.append(f"{count(len(found.young), 'manifest list')} that no metadata names: what is {YOUNG}")
+    if found.late:
+        not_checked.append(f"{count(len(found.late), 'manifest list')} that no metadata names: what is {YOUNG}")
     for is_pyiceberg in (False, True):
         commits = [commit for commit in found.commits if commit.is_pyiceberg == is_pyiceberg]
         if not commits:
