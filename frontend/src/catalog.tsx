@@ -129,6 +129,7 @@ export function Welcome() {
         <button type="button" onClick={() => (isCatalogOpen.value = true)}>Browse catalogs</button>
       </div>
       <h2>Or begin with a teaching table</h2>
+      {told?.teaching.length === 0 && <p class="muted">They are not there yet: run <code>icedive demo</code>, which makes them, and load this page again.</p>}
       <ul class="cards">
         {told?.teaching.map((one) => (
           <li key={one.table}>

@@ -60,6 +60,9 @@ def test_a_catalog_is_added_with_a_token_of_this_page_alone(browser: Browser, tm
         tree.get_by_role("button", name="prod", exact=True).click()
         expect(tree.get_by_role("button", name="bob", exact=True)).to_be_visible()
         expect(tree.get_by_role("button", name="ann", exact=True)).to_have_count(0)
+        bob.evaluate(AXE)
+        assert not bob.evaluate(VIOLATIONS)
+        bob.screenshot(path=artifacts / "catalog-credentials.png")
         for page in (ann, bob):
             kept = page.evaluate("() => JSON.stringify([{...localStorage}, {...sessionStorage}, location.href])")
             assert not [secret for secret in SECRETS.values() if secret in page.content() + kept]
