@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from explorer.errors import NotSupported
 from explorer.spark_engine.java import BUNDLES, Bundle
-from explorer.storage.stores import KEYS, LEFT, split_uri
+from explorer.storage.stores import KEYS, LEFT, SIGNING_URL, split_uri
 
 ANONYMOUS = "software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider"
 _S3 = {
@@ -69,6 +69,11 @@ def java_file_io(uri: str, properties: Mapping[str, str]) -> JavaFileIO:
 
 
 def _s3(properties: Mapping[str, str]) -> dict[str, str]:
+    if properties.get(SIGNING_URL):
+        raise NotSupported(
+            "the catalog signs each request to its storage itself (remote signing), and Spark is not given that here: "
+            "let it vend credentials, or give keys of your own"
+        )
     for name in LEFT:
         if properties.get(name) and name != "s3.resolve-region":
             raise NotSupported(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlparse
 
-from explorer.storage.stores import combine, plain_key, split_uri, store_of
+from explorer.storage.stores import S3, SIGNING_URL, combine, plain_key, split_uri, store_of
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -21,7 +21,7 @@ class Access:
     """How stores are opened with what was given last; another takes its place when that is renewed."""
 
     def __init__(self, own: Mapping[str, str], given: Mapping[str, str]) -> None:
-        self.given = given
+        self.given, self._own = given, own
         self.properties = combine(own, given)
         self._file_ios: dict[str, FileIO] = {}
         self._stores: dict[str, ObjectStore | None] = {}
@@ -33,15 +33,25 @@ class Access:
     def file_io(self, path: str) -> FileIO:
         """pyiceberg's, for a URI."""
         scheme = urlparse(path).scheme
+        if scheme not in self._file_ios and self._is_signed(scheme):
+            from explorer.storage.signed_requests import SignedFiles
+
+            self._file_ios[scheme] = SignedFiles(self._own, self.properties)
         if scheme not in self._file_ios:
             from pyiceberg.io import load_file_io
 
             self._file_ios[scheme] = load_file_io(self.properties, path)
         return self._file_ios[scheme]
 
+    def _is_signed(self, scheme: str) -> bool:
+        """Whether the catalog signs each request to a store."""
+        return scheme in S3 and SIGNING_URL in self.given
+
     def store(self, resolved: str) -> tuple[ObjectStore | None, str]:
         """The store that reads a URI, and the key there; None where FileIO does."""
         scheme, bucket, key = split_uri(resolved)
+        if self._is_signed(scheme):
+            return None, key
         name = f"{scheme}://{bucket}"
         if name not in self._stores:
             self._stores[name] = store_of(resolved, self.properties)

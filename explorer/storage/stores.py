@@ -35,6 +35,11 @@ KEYS = {
     "region": ("s3.region", "client.region"),
 }
 """obstore's names for S3, and pyiceberg's, the first of which wins."""
+S3 = ("s3", "s3a", "s3n")
+"""Schemes of S3."""
+SIGNING_URL, SIGNING_PROPERTIES = "remote-signing.url", "remote-signing.properties"
+"""Among what a catalog gave: where it signs requests to S3 (see storage.signed_requests), and what is sent along, as
+JSON."""
 LEFT = (
     "py-io-impl", "s3.profile-name", "client.profile-name", "s3.role-arn", "client.role-arn", "s3.proxy-uri",
     "s3.retry-strategy-impl", "s3.signer", "s3.resolve-region", "adls.account-host", "adls.blob-storage-authority",
@@ -94,7 +99,7 @@ def store_of(uri: str, properties: Mapping[str, str]) -> ObjectStore | None:
         return _gcs(bucket, properties)
     if scheme in azure.SCHEMES:
         return azure.container(bucket, properties, _patience(properties), _RETRY)
-    return _s3(bucket, properties) if scheme in ("s3", "s3a", "s3n") else None
+    return _s3(bucket, properties) if scheme in S3 else None
 
 
 def _patience(properties: Mapping[str, str]) -> ClientConfig:
@@ -177,7 +182,10 @@ def files_in(store: ObjectStore, prefix: str) -> dict[str, ListedFile]:
 
 
 def infos(uri: str, properties: Mapping[str, str], recursive: bool = False) -> Iterator[tuple[FileInfo, str]]:
-    """What pyarrow says is in a folder, and what stands after the folder in its path."""
+    """What pyarrow says is in a folder, and what stands after the folder in its path. Raises OSError where a catalog
+    signs each request: it is asked to sign reads of files, and no lists."""
+    if SIGNING_URL in properties:
+        raise OSError("the catalog signs requests to read files (remote signing), and folders are not listed so")
     from pyarrow.fs import FileSelector
     from pyiceberg.io.pyarrow import PyArrowFileIO
 

@@ -26,7 +26,7 @@ from explorer.spec.scan.plan import PlannerAnswer
 from explorer.storage.catalogs import catalogs, deadlines, metastores, rest_planning
 from explorer.storage.locate import Location
 from explorer.storage.storage import Storage
-from explorer.storage.stores import combine
+from explorer.storage.stores import SIGNING_URL, combine
 from tests.security.test_catalog_answers import WAYS
 from tests.security.test_catalog_answers import server as answering
 from tests.support import direct
@@ -167,8 +167,11 @@ def test_what_a_server_vends_is_given_and_hidden(servers: tuple[Server, Server],
     }  # fmt: skip
     assert "vended-hush" not in repr(pointer)
     server.table["config"] = {"s3.remote-signing-enabled": "true"}
-    with pytest.raises(NotSupported, match="remote signing"):
-        catalogs.pointer("mine", "db.t", {k: v for k, v in own(server).items() if k not in KEYS})
+    keyless = {k: v for k, v in own(server).items() if k not in KEYS}
+    assert SIGNING_URL not in catalogs.pointer("mine", "db.t", keyless).storage  # of a local file nothing is signed
+    server.table["metadata-location"] = "s3://bucket/t/metadata/v1.metadata.json"
+    assert catalogs.pointer("mine", "db.t", keyless).storage[SIGNING_URL] == f"{own(server)['uri']}/v1/aws/s3/sign"
+    assert SIGNING_URL not in catalogs.pointer("mine", "db.t", own(server)).storage
 
 
 def test_a_servers_endpoint_gets_no_keys_of_the_user() -> None:

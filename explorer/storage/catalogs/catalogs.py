@@ -234,11 +234,6 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
                 raise TableNotFound(f"{identifier}: {explain_move(other)}")
             return Pointer(metadata_location)
         location = _metadata_location(catalog, identifier)
-        if getattr(catalog, "signs", False) and "s3.access-key-id" not in catalog.properties:
-            raise NotSupported(
-                f"the catalog {name!r} signs each request to its storage itself (remote signing), which is not "
-                "supported here: let it vend credentials, or give keys of your own"
-            )
         return Pointer(location, getattr(catalog, "given", {}))
     except (NoSuchTableError, NoSuchNamespaceError) as error:
         raise TableNotFound(f"no table {identifier!r} in catalog {name!r}{_near(catalog, name, identifier)}") from error

@@ -39,6 +39,7 @@ from explorer.spec.text.units import human_bytes
 from explorer.storage import limits as budget
 from explorer.storage.catalogs.deadlines import set_deadlines
 from explorer.storage.formats.json_text import load_json
+from explorer.storage.signed_requests import signing_settings
 
 STORAGE = frozenset({
     *(f"{kind}.{key}" for kind in ("s3", "client")
@@ -82,6 +83,7 @@ class ListedRest(RestCatalog):
 
     given: dict[str, str]
     signs: bool
+    _signing: dict[str, str]
     _most = SMALL_BYTES
     _bytes = _requests = 0
 
@@ -118,6 +120,7 @@ class ListedRest(RestCatalog):
         merged = self.properties
         self.given = {k: v for k, v in storage_settings(merged).items() if own.get(k) != v}
         self.signs = _yes(merged.get(SIGNING))
+        self._signing = {key: merged[key] for key in merged if "signer." in key and own.get(key) is None}
         self.properties = {**own, **{k: merged[k] for k in PROTOCOL if k in merged}}
         self.uri = uri
 
@@ -137,6 +140,9 @@ class ListedRest(RestCatalog):
         settings = {**config, **self._resolve_storage_credentials(credentials, location)}
         self.given |= storage_settings(settings)
         self.signs = (self.signs or _yes(settings.get(SIGNING))) and "s3.access-key-id" not in self.given
+        if self.signs and location.startswith(("s3:", "s3a:", "s3n:")) and "s3.access-key-id" not in self.properties:
+            own_signing = answer.get("remote-signing-config")
+            self.given |= signing_settings({**self._signing, **settings}, self.uri, own_signing)
         return location
 
     @_again
