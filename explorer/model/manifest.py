@@ -61,6 +61,11 @@ class ManifestFile:
         """What it lists: `content` 0 is data files, all else delete files."""
         return "delete_manifest" if self.content else "data_manifest"
 
+    @property
+    def is_only_deleted(self) -> bool:
+        """Whether it lists only files that are gone, as its counts say."""
+        return self.added_files_count == 0 and self.existing_files_count == 0 and bool(self.deleted_files_count)
+
 
 @dataclass(frozen=True)
 class ManifestHeader:

@@ -63,7 +63,7 @@ def _amounts(ledger: StorageLedger, what: str, files: int, size: int, is_there: 
 
 def _details(ledger: StorageLedger) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
     if ledger.snapshots:
-        yield "What goes only with each older snapshot", ledger.snapshots
+        yield "What goes once an older snapshot, and all that need the same files, are expired", ledger.snapshots
     if ledger.origins:
         maybe = " (what could not be read may need some of them)" if ledger.notes else ""
         yield f"Where unused files probably come from{maybe}", ledger.origins

@@ -200,3 +200,22 @@ def test_files_that_may_not_be_opened_are_not_said_to_be_right(tmp_path: Path) -
     assert told.startswith("t: nothing wrong was found in what could be checked (")
     assert "0 files read" in told.splitlines()[0]
     assert "add them with --root" in told
+
+
+# -- manifests and expiry (a twenty-sixth round) -----------------------------------------------------------------------
+def test_manifests_without_live_files_are_not_too_many(tmp_path: Path) -> None:
+    """apache/iceberg#8130: after a compaction each older manifest holds only DELETED entries until the next commit."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    files = [table.parquet(f"{n}.parquet", {"id": [n]}) for n in range(6)]
+    for file in files:
+        table.append(file)
+    gone = [table.manifest(f"gone{n}.avro", [(2, file)]) for n, file in enumerate(files)]
+    table.snapshot("replace", [*gone, table.manifest("all.avro", [(1, table.parquet("all.parquet", {"id": [1]}))])])
+    opened = direct.open_table(str(tmp_path / "t"))
+    [measure] = [m for m in direct.health(opened).measures if m.id == "small-manifests"]
+    assert measure.value == 0
+    told = " ".join(preview(opened, "rewrite-manifests").words)
+    assert "6 manifests hold only DELETED entries: no planner opens them" in told
+    words = " ".join(preview(opened, "expire", options={"older_than": "2999-01-01"}).words)
+    assert "To find them, Spark reads 13 manifests of 7 snapshots; then it removes" in words
+    assert "max_concurrent_deletes is ignored" in words

@@ -48,6 +48,8 @@ class Expiry:
     """What only expired snapshots of no branch or tag reach."""
     readers: tuple[ReaderOutcome, ...] = ()
     """What becomes of the readers that were named."""
+    manifests: int = 0
+    """How many manifests all snapshots have together."""
 
     @property
     def broken_readers(self) -> list[ReaderOutcome]:
@@ -74,6 +76,8 @@ class Expiry:
             f"{count(len(gone.manifest_lists), 'manifest list')} would become unreachable: {human_bytes(gone.bytes)} "
             f"at least{unknown}."
         )
+        if decided.snapshots_to_expire:
+            yield self._work_words()
         if decided.snapshots_to_expire and not gone.files:
             yield f"No data file goes: snapshots that stay need those of the others.{self._hidden_rows()}"
         if self.statistics:
@@ -84,6 +88,17 @@ class Expiry:
                 yield f"clean_expired_metadata would drop {count(len(ids), name)} that no snapshot left uses: {some}."
         yield from (f"The {r.ref.type} {r.ref.name} would go: {r.reason}." for r in decided.refs if not r.kept)
         yield from _retention_words(meta, decided)
+
+    def _work_words(self) -> str:
+        """What a procedure has to do for it, and what makes that faster (Iceberg Java 1.12:
+        ExpireSnapshotsProcedure)."""
+        read = f"{count(self.manifests, 'manifest')} of {count(len(self.metadata.snapshots), 'snapshot')}"
+        removed = count(len(self.gone.paths), "file")
+        return (
+            f"To find them, Spark reads {read}; then it removes {removed}. Iceberg's FileIOs remove many at once: "
+            "iceberg.hadoop.delete-file-parallelism and s3.delete.num-threads say how many, and max_concurrent_deletes "
+            "is ignored for them. Expiry is faster where commits write fewer files and manifests."
+        )
 
     def _hidden_rows(self) -> str:
         """Say that deleted rows keep their files, where the current snapshot has deletes."""
@@ -219,9 +234,10 @@ def plan_expiry(tree: MetadataTree, values: Mapping[str, Any], readers: Sequence
         )
         schemas, specs = unused_metadata(meta, policy, used)
     statistics = tuple(s for s in meta.statistics if s.path not in staying)
+    manifests = len({m.manifest_path for s in steps(meta.snapshots, "snapshots") for m in tree.manifests(s)})
     return Expiry(
         meta, decided, gone, statistics, tuple(schemas), tuple(specs), cut_off,
-        tuple(reader_outcomes(meta, readers, decided)),
+        tuple(reader_outcomes(meta, readers, decided)), manifests,
     )  # fmt: skip
 
 

@@ -88,6 +88,12 @@ def plan_rewrite_manifests(
             {"becomes": becomes, "reason": plan.reason, **_facts(m), **row}
             for m, row in zip(plan.manifests, _manifest_rows(tree, plan.manifests), strict=True)
         ]
+    if gone := sum(m.is_only_deleted for m in listed):
+        sentences.append(
+            f"{count(gone, 'manifest')} {'holds' if gone == 1 else 'hold'} only DELETED entries: no planner opens "
+            f"{'it' if gone == 1 else 'them'}, and the next commit that merges manifests drops "
+            f"{'it' if gone == 1 else 'them'} (icedive maintain preview TABLE next-append)."
+        )
     others = [m for m in listed if m.partition_spec_id != wanted]
     why = f"it is not of partition spec {wanted}: call it with its spec_id"
     rows += [

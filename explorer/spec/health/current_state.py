@@ -214,7 +214,8 @@ def manifests(
     target = target_bytes(metadata.properties)
     lengths = np.array([m.manifest_length or 0 for m in listed], np.int64)
     together: Counter[tuple[int, int]] = Counter()
-    for m in listed:
+    alive = [m for m in listed if not m.is_only_deleted]
+    for m in alive:
         together[m.content, m.partition_spec_id] += m.manifest_length or 0
     needed = [max(1, -(-length // target)) for length in together.values()]
     cells = sum_cells(facts.cells.filter(pc.equal(facts.cells["kind"], DATA)))
@@ -229,11 +230,13 @@ def manifests(
     at = target.bit_length()
     size = human_bytes(int(lengths.sum()))
     measured = f"{count(len(listed), 'manifest')} ({size}), where {sum(needed):,} of {human_bytes(target)} would do"
+    if gone := len(listed) - len(alive):
+        measured += f"; {gone:,} of them hold only DELETED entries: no planner opens these, and they are not counted"
     spread_words = f"of {count(len(data), 'data manifest')}, at most {int(spread.max()):,}" if measurable else ""
     return HealthSection(
         "manifests", "Manifests", "current snapshot",
         (
-            MeasuredValue("small-manifests", len(listed) - sum(needed), limits["small-manifests"], measured),
+            MeasuredValue("small-manifests", len(alive) - sum(needed), limits["small-manifests"], measured),
             MeasuredValue("manifests-per-partition", mean if measurable else None, limits["manifests-per-partition"],
                      spread_words),
             MeasuredValue("planning-bytes", int(lengths.sum()), limits["planning-bytes"],
