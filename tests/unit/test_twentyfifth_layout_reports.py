@@ -3,6 +3,7 @@ built here."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import explorer
+from explorer.errors import NotFoundInTable
 from explorer.render.plans import plan_lines
 from explorer.reports.maintenance.previews import preview
 from explorer.reports.maintenance_plan import plan_all
 from explorer.spec.text.printable import show_blanks
 from tests.cases.mini import Table
 from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table
 from tests.unit.test_cli import run
 
 DAY, KEY = [(2, 1000, "day", "identity")], [(2, 1000, "key", "identity")]
@@ -219,3 +222,39 @@ def test_manifests_without_live_files_are_not_too_many(tmp_path: Path) -> None:
     words = " ".join(preview(opened, "expire", options={"older_than": "2999-01-01"}).words)
     assert "To find them, Spark reads 13 manifests of 7 snapshots; then it removes" in words
     assert "max_concurrent_deletes is ignored" in words
+
+
+def test_deletes_that_old_data_keeps_are_told(tmp_path: Path) -> None:
+    """trinodb/trino#25208: compacted files are newer than the deletes, and one old file is not."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    old, file = (table.parquet(f"{name}.parquet", {"id": [1, 2]}) for name in ("old", "file"))
+    table.snapshot("append", [table.manifest("old.avro", [(1, old)]), table.manifest("file.avro", [(1, file)])])
+    before = table.lists[table.md["current-snapshot-id"]]
+    delete = table.position_delete("d.parquet", [(file["file_path"], 0)])
+    gone = table.manifest("d.avro", [(1, delete)], content=1)
+    table.snapshot("delete", [*before, gone])
+    left = [m for m in before if "old.avro" in str(m)]
+    merged = table.manifest("merged.avro", [(1, table.parquet("merged.parquet", {"id": [2]}))])
+    table.snapshot("replace", [*left, gone, merged])
+    opened = direct.open_table(str(tmp_path / "t"))
+    told = " ".join(preview(opened, "dangling-deletes").words)
+    assert "1 delete stays by itself: a commit drops a delete only if each live data file has a greater" in told
+    assert "manifest old.avro has data of 1" in told
+
+
+def test_a_time_before_a_log_that_is_not_there(tmp_path: Path) -> None:
+    """GlareDB/glaredb#2603."""
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    edit_metadata(tmp_path / "t", lambda metadata: metadata.pop("snapshot-log", None))
+    with pytest.raises(NotFoundInTable, match="the metadata has no snapshot-log, which the spec allows"):
+        direct.open_table(str(tmp_path / "t")).resolve("2999-01-01")
+
+
+def test_removing_orphans_says_what_older_metadata_may_name(tmp_path: Path) -> None:
+    """Basekick-Labs/arc#835."""
+    place = make_table(tmp_path)
+    (place / "data" / "lost.parquet").write_bytes(b"x")
+    os.utime(place / "data" / "lost.parquet", (0, 0))
+    words = " ".join(preview(direct.open_table(str(place)), "remove-orphans").words)
+    assert "older metadata files of the log may name some of them: who goes back to one of these" in words

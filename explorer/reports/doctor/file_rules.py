@@ -144,9 +144,10 @@ def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
         times = {path: (of.written * 1000, of.bytes) for path, of in loose.items()}
         late = words_of_uncommitted_files(table.metadata, times, now * 1000)
         yield finding(
-            "orphan-files", f"{count(len(loose), 'file')} ({whole}) below the table's folder are named by no metadata "
-            f"file, snapshot or manifest; {len(old)} ({of_old}) are older than {OLD // 24} days (younger ones may be a "
-            f"commit's){'. ' if late else ''}{late}{f'; {PREFIXES}' if apart else ''}",
+            "orphan-files", f"{count(len(loose), 'file')} ({whole}) below the table's folder are named neither "
+            f"by the metadata file nor by a snapshot or manifest that it leads to; {len(old)} "
+            f"({of_old}) are older than {OLD // 24} days (younger ones may be a commit's){'. ' if late else ''}"
+            f"{late}{f'; {PREFIXES}' if apart else ''}",
             table.metadata.location, count=len(loose), examples=tuple(sorted(loose)[:3]), found=sorted(loose)[0],
             node=("metadata", table.metadata.metadata_location),
         )  # fmt: skip

@@ -12,6 +12,7 @@ from explorer.spec.deletes.deletes import refusal
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.maintenance.dangling_deletes import REMOVAL, oldest_data, operations_that_drop
+from explorer.spec.text.names import base_name
 from explorer.spec.text.units import count
 from explorer.table import Table
 
@@ -41,7 +42,24 @@ def dangling_rows(table: Table, tree: MetadataTree, deletes: Deletes) -> list[di
     ]  # fmt: skip
 
 
-def dangling_words(deletes: Deletes, rows: Sequence[dict[str, Any]]) -> list[str]:
+def _why_they_stay(table: Table, tree: MetadataTree, deletes: Deletes) -> str:
+    """Which data files keep deletes from being dropped by themselves; empty where none does."""
+    listed = tree.manifests(table.metadata.current_snapshot)
+    oldest = oldest_data(listed)
+    kept = [d for d in deletes.dangling if oldest is not None and (d.sequence_number or 0) >= oldest]
+    data = [m for m in listed if m.content == 0 and not m.is_only_deleted]
+    holding = next((m for m in data if m.min_sequence_number == oldest), None)
+    if not kept or holding is None:
+        return ""
+    stay = "stays by itself" if len(kept) == 1 else "stay by themselves"
+    return (
+        f"{count(len(kept), 'delete')} {stay}: a commit drops a delete only if each live data file has a greater "
+        f"sequence number, and manifest {base_name(holding.manifest_path)} has data of {oldest}. Once a compaction has "
+        "written that data anew (where, rewrite-all), commits drop the deletes that are older than all data."
+    )
+
+
+def dangling_words(table: Table, tree: MetadataTree, deletes: Deletes, rows: Sequence[dict[str, Any]]) -> list[str]:
     """What is to be said of `dangling_rows`."""
     number = len(deletes.files.deletes)
     words = [f"{count(len(deletes.dangling), 'delete')} of {number} apply to no data file: they hide nothing."]
@@ -60,6 +78,7 @@ def dangling_words(deletes: Deletes, rows: Sequence[dict[str, Any]]) -> list[str
         words.append(f"Look before you drop them: {doubts}.")
     if deletes.dangling and (failure := _failure(deletes)):
         words.append(f"remove-dangling-deletes would fail: {failure}.")
+    words += filter(None, [_why_they_stay(table, tree, deletes)])
     ways = Counter(way for row in rows for way in row["dropped_by"].split("; ") if way != NOTHING)
     words += [f"{count(number, 'delete')} would be dropped by {way}." for way, number in ways.most_common()]
     if deletes.dangling:

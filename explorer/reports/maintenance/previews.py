@@ -252,7 +252,10 @@ def _dangling(table: Table, tree: MetadataTree, engine: Engine) -> PreviewParts:
     that may be run."""
     deletes = table.row_reader.deletes(table.metadata.current_snapshot, tree)
     rows = dangling_rows(table, tree, deletes)
-    explained, removes = dangling_words(deletes, rows), bool(deletes.dangling) and not removal_refusal(deletes)
+    explained, removes = (
+        dangling_words(table, tree, deletes, rows),
+        bool(deletes.dangling) and not removal_refusal(deletes),
+    )
     acts = removes or (bool(deletes.spent) and not rewrite_refusal(deletes))
     drops = ("compact", DROPS_DANGLING) if removes else ("rewrite-position-deletes", DROPS_SPENT)
     request, files = OperationRequest(*drops), 0

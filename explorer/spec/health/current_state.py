@@ -239,8 +239,8 @@ def manifests(
             MeasuredValue("small-manifests", len(alive) - sum(needed), limits["small-manifests"], measured),
             MeasuredValue("manifests-per-partition", mean if measurable else None, limits["manifests-per-partition"],
                      spread_words),
-            MeasuredValue("planning-bytes", int(lengths.sum()), limits["planning-bytes"],
-                          f"of {count(len(listed), 'manifest')}"),
+            MeasuredValue("planning-bytes", sum(m.manifest_length or 0 for m in alive), limits["planning-bytes"],
+                          f"of {count(len(alive), 'manifest')}"),
         ),
         (
             SectionNumber("data manifests", len(data)), SectionNumber("delete manifests", len(listed) - len(data)),

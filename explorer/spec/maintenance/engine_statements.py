@@ -23,7 +23,7 @@ MOST_IDS = 200
 """Snapshots that a statement lists by their ids."""
 _LONG_MAX = str(2**63 - 1)
 _TRINO_OPTIMIZES = (
-    "Trino has no statement for this. Its optimize drops the deletes of the data files that it writes anew."
+    "Trino has no statement for this. Its optimize drops a delete once each data file that is left is newer than it."
 )
 
 

@@ -123,7 +123,7 @@ def orphan_verdicts(
             if not is_live:
                 yield OrphanVerdict(file, "too young", "it may be of a commit under way", age, False, size)
         elif met is None:
-            why = "no snapshot or metadata file that is left leads to it"
+            why = "neither the metadata file nor a snapshot that is left leads to it"
             if rest in live:
                 why = "it is live: metadata spells its path in another way than the table's location"
             elif rest in others:
@@ -243,6 +243,11 @@ def sentences(
     whole = f" ({human_bytes(sum(f.bytes or 0 for f in freed))})" if freed else ""
     are = "is" if removed == 1 else "are"
     yield f"{count(removed, 'file')} that nothing leads to {are} old enough to be removed{whole}."
+    if removed and (log := len(metadata.metadata_log)):
+        yield (
+            f"{count(log, 'older metadata file')} of the log may name some of them: who goes back to one of these, or "
+            "opens it, then misses them."
+        )
     late = {f.file: (listing.now_ms - f.age_hours * 3_600_000, f.bytes or 0) for f in freed}
     if words := words_of_uncommitted_files(metadata, late, listing.now_ms):
         yield f"{LOOK_FIRST}: of these {words}. The procedure add_files adds such files to a table."

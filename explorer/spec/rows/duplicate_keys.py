@@ -134,7 +134,12 @@ def duplicate_reason(
         return "the same data file is live twice: icedive doctor has the remedy"
     files = {place.file for place in places}
     if len(files) == 1:
-        return f"one file has it {len(places):,} times: its writer wrote it so"
+        last = max(place.pos for place in places)
+        return (
+            f"one file has it {len(places):,} times: its writer wrote it so, without a position delete of the earlier "
+            f"row, and a compaction keeps both. Rows of a file are in the order in which they were written: the one at "
+            f"position {last} is the last"
+        )
     came = [event for event in arrivals if event.what in ("appeared", "came back", "changed")]
     if not came:
         return "a rewrite, a rollback or a branch brought these rows together"

@@ -113,6 +113,11 @@ def _at(metadata: TableMetadata, timestamp_ms: int) -> Resolved:
     entries = [e for e in metadata.snapshot_log if e.timestamp_ms <= timestamp_ms]
     if not entries:
         first = min((e.timestamp_ms for e in metadata.snapshot_log), default=None)
+        if first is None:
+            raise NotFoundInTable(
+                f"no snapshot was current at {instant(timestamp_ms)}, as far as is known: the metadata has no "
+                "snapshot-log, which the spec allows and some readers need. A commit of Iceberg Java writes one"
+            )
         raise NotFoundInTable(
             f"no snapshot was current at {instant(timestamp_ms)}; the snapshot log begins {instant(first)}"
         )
