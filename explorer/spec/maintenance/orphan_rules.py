@@ -243,14 +243,14 @@ def sentences(
     whole = f" ({human_bytes(sum(f.bytes or 0 for f in freed))})" if freed else ""
     are = "is" if removed == 1 else "are"
     yield f"{count(removed, 'file')} that nothing leads to {are} old enough to be removed{whole}."
+    late = {f.file: (listing.now_ms - f.age_hours * 3_600_000, f.bytes or 0) for f in freed}
+    if words := words_of_uncommitted_files(metadata, late, listing.now_ms):
+        yield f"{LOOK_FIRST}: of these {words}. The procedure add_files adds such files to a table."
     if removed and (log := len(metadata.metadata_log)):
         yield (
             f"{count(log, 'older metadata file')} of the log may name some of them: who goes back to one of these, or "
             "opens it, then misses them."
         )
-    late = {f.file: (listing.now_ms - f.age_hours * 3_600_000, f.bytes or 0) for f in freed}
-    if words := words_of_uncommitted_files(metadata, late, listing.now_ms):
-        yield f"{LOOK_FIRST}: of these {words}. The procedure add_files adds such files to a table."
     young: tuple[tuple[Becomes, str], ...] = (
         ("too young", "too young: younger than older_than, they may be of a commit under way"),
         ("not listed", "not listed, since their names begin with `_` or `.`: the procedure never removes them"),
