@@ -55,7 +55,7 @@ from explorer.serving import places
 from explorer.serving.pools import AWAY, CLICKS, ELSEWHERE, HERE, Pool, PoolTask
 from explorer.spark_engine.spark import shared_engine
 from explorer.storage.catalogs import catalogs
-from explorer.storage.catalogs.credentials import CREDENTIALS, check_credentials
+from explorer.storage.catalogs.credentials import CREDENTIALS, check_credentials, check_whole
 from explorer.storage.catalogs.new_catalogs import SCHEMES, SETTINGS, add_new, check_form
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
 from explorer.storage.locate import names_a_path, parse_move
@@ -331,6 +331,7 @@ class Session:
             raise AccessRefused("No catalog is added here: who runs this server adds them.")
         check_form(request.properties)
         check_credentials({**dict.fromkeys(request.secrets, "named"), **request.typed, **request.own})
+        check_whole(request.own, request.properties)
         _, count = add_new(request.name, request.properties, request.secrets, request.typed, own=request.own)
         self._keep_credentials(request.name.lower(), dict(request.own))
         return {"catalogs": catalog_names(), "namespaces": count}
@@ -341,6 +342,7 @@ class Session:
         if catalog not in catalog_names() or catalog == SANDBOX:
             raise WrongUsage(f"there is no catalog {catalog[:60]!r} that takes credentials")
         check_credentials(credentials)
+        check_whole(credentials, catalogs.properties(catalog))
         count = len(namespaces(catalog, credentials)) if credentials else None
         self._keep_credentials(catalog, credentials)
         return {"namespaces": count}

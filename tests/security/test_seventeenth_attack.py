@@ -1,0 +1,71 @@
+"""What a seventeenth attack found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from explorer.errors import WrongUsage
+from explorer.storage.catalogs import catalogs
+from explorer.storage.catalogs.credentials import check_whole
+from tests.support.app_client import Client
+
+CLIENT = {"client.access-key-id": "a", "client.secret-access-key": "b"}
+S3 = {"s3.access-key-id": "a", "s3.secret-access-key": "b"}
+GLUE = {"glue.access-key-id": "a", "glue.secret-access-key": "b"}
+APPLICATION = {"adls.tenant-id": "a", "adls.client-id": "b", "adls.client-secret": "c"}
+
+
+# -- part of a credential ----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("given", "configured"),
+    [
+        ({"glue.session-token": "x"}, {}),
+        ({"glue.access-key-id": "x"}, {}),
+        ({"s3.session-token": "x"}, {}),
+        ({"s3.access-key-id": "x"}, {}),
+        (GLUE, {}),  # S3 would be asked by the environment's
+        (S3, {"type": "glue"}),
+        (S3, {"rest.sigv4-enabled": "true"}),
+        ({**CLIENT, "s3.session-token": "x"}, {}),
+        ({"gcs.oauth2.token-expires-at": "1"}, {}),
+        ({"adls.tenant-id": "x"}, {}),
+        ({"adls.client-id": "x", "adls.client-secret": "y"}, {}),
+    ],
+)
+def test_part_of_a_credential_takes_nothings_place(given: dict[str, str], configured: dict[str, str]) -> None:
+    with pytest.raises(WrongUsage):
+        check_whole(given, configured)
+
+
+@pytest.mark.parametrize(
+    ("given", "configured"),
+    [
+        ({}, {}),
+        ({"token": "x"}, {"rest.sigv4-enabled": "true"}),
+        (CLIENT, {"type": "glue"}),
+        (S3, {"type": "rest"}),
+        ({**S3, **GLUE}, {"type": "glue"}),
+        ({**S3, "s3.session-token": "x", "token": "y"}, {"rest.sigv4-enabled": "true"}),
+        (APPLICATION, {}),
+        ({"adls.sas-token": "x"}, {}),
+        ({"gcs.oauth2.token": "x"}, {}),
+    ],
+)
+def test_a_whole_credential_is_taken(given: dict[str, str], configured: dict[str, str]) -> None:
+    check_whole(given, configured)
+
+
+def test_a_session_does_not_take_a_catalogs_own_keys_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without them, the store would be asked by what the environment has."""
+    monkeypatch.setenv("ICEDIVE_HOME", str(tmp_path))
+    named = {"TYPE": "sql", "URI": f"sqlite:///{tmp_path}/none.db", "S3__ANONYMOUS": "true"}
+    for name, value in named.items():
+        monkeypatch.setenv(f"PYICEBERG_CATALOG__PROD__{name}", value)
+    client = Client()
+    told = client.ask(type="credentials", catalog="prod", credentials={"glue.session-token": "x"})
+    assert "are given together" in told["text"], json.dumps(told)
+    assert not client.session._credentials
+    assert catalogs.properties("prod")["s3.anonymous"] == "true"
