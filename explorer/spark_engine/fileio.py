@@ -118,6 +118,8 @@ def _adls(host: str, properties: Mapping[str, str]) -> dict[str, str]:
             "adls.token": "adls.token",
         }
         kept = {**{theirs: str(properties[ours]) for ours, theirs in named.items() if properties.get(ours)}, **kept}
+    if not kept and properties.get("adls.client-secret"):  # Spark would ask by what its environment has
+        raise NotSupported("adls.client-secret is not passed on to Spark: give it adls.account-name, and a key of that")
     return kept
 
 

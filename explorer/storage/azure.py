@@ -71,7 +71,8 @@ def _keys(account: str, properties: Mapping[str, str]) -> dict[str, Any]:
         return {"sas_key": signature, "credential_type": "sas_token"}
     if (token := properties.get("adls.token")) and own:
         return {"token": token, "credential_type": "bearer_token"}
-    return {ours: properties[name] for ours, name in OAUTH.items() if properties.get(name) and own}
+    named = {ours: properties[name] for ours, name in OAUTH.items() if properties.get(name) and own}
+    return {**named, **({"credential_type": "client_secret"} if len(named) == len(OAUTH) else {})}
 
 
 def _parts(properties: Mapping[str, str]) -> dict[str, str]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from explorer.errors import WrongUsage
+from explorer.errors import NotSupported, WrongUsage
+from explorer.spark_engine.fileio import java_file_io
+from explorer.storage import azure
 from explorer.storage.catalogs import catalogs
 from explorer.storage.catalogs.credentials import check_whole
 from tests.support.app_client import Client
@@ -69,3 +72,14 @@ def test_a_session_does_not_take_a_catalogs_own_keys_away(tmp_path: Path, monkey
     assert "are given together" in told["text"], json.dumps(told)
     assert not client.session._credentials
     assert catalogs.properties("prod")["s3.anonymous"] == "true"
+
+
+def test_a_client_secret_of_azure_comes_before_the_environments_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", "YW1iaWVudA==")
+    store: Any = azure.container("c@acct.dfs.core.windows.net", APPLICATION, {}, {})
+    assert store.config["credential_type"] == "client_secret"
+
+
+def test_spark_does_not_ask_azure_by_the_environment_in_place_of_a_client_secret() -> None:
+    with pytest.raises(NotSupported, match=r"adls\.client-secret"):
+        java_file_io("abfss://c@acct.dfs.core.windows.net/t", APPLICATION)
