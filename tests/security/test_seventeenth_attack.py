@@ -13,6 +13,9 @@ from explorer.spark_engine.fileio import java_file_io
 from explorer.storage import azure
 from explorer.storage.catalogs import catalogs
 from explorer.storage.catalogs.credentials import check_whole
+from tests.cases.mini import Table
+from tests.security.dimensions import data_file
+from tests.support import direct
 from tests.support.app_client import Client
 
 CLIENT = {"client.access-key-id": "a", "client.secret-access-key": "b"}
@@ -83,3 +86,25 @@ def test_a_client_secret_of_azure_comes_before_the_environments_key(monkeypatch:
 def test_spark_does_not_ask_azure_by_the_environment_in_place_of_a_client_secret() -> None:
     with pytest.raises(NotSupported, match=r"adls\.client-secret"):
         java_file_io("abfss://c@acct.dfs.core.windows.net/t", APPLICATION)
+
+
+# -- work --------------------------------------------------------------------------------------------------------------
+def test_many_partition_fields_of_one_time_are_not_made_coarser_one_by_one(tmp_path: Path) -> None:
+    """It took work by the square of the fields."""
+
+    def fields(number: int) -> tuple[int, list[str]]:
+        folder = tmp_path / str(number)
+        spec = [(1, 1000 + at, f"p{at}", "hour") for at in range(number)]
+        table = Table(folder, [(1, "at", "timestamp")], spec)
+        partition = {f"p{at}": 5 for at in range(number)}
+        bounds = {1: (5 * 3_600_000_000).to_bytes(8, "little")}
+        counts = {"value_counts": {1: 10}, "null_value_counts": {1: 0}}
+        file = data_file(table, 1, partition=partition, lower_bounds=bounds, upper_bounds=bounds, **counts)
+        table.append(file)
+        table.write()
+        made = direct.estimate(direct.open_table(str(folder)), "at > '1970-01-01T00:00:00'")
+        return len(made.changes), [change.text for change in made.changes if "instead" in change.text]
+
+    assert len(fields(1)[1]) == 3
+    assert fields(30)[0] <= fields(3)[0]
+    assert not fields(3)[1]

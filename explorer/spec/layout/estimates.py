@@ -242,10 +242,11 @@ def _finer(transform: str) -> list[str]:
 def _coarser(
     layouts: Layouts, column: FilterColumn, scans: int, size: float, spec: PartitionSpec | None
 ) -> Iterator[Made]:
-    """Partitioning by a coarser transform of a time in place of the one there is."""
-    for field in spec.fields if spec else ():
-        if field.source_ids != (column.field_id,):
-            continue
+    """Partitioning by a coarser transform of a time in place of the one there is: beside another it would change
+    nothing, and Iceberg allows no second one."""
+    of = [field for field in spec.fields if field.source_ids == (column.field_id,)] if spec else []
+    times = [field for field in of if field.transform in (*COARSER, "year")]
+    for field in times if len(times) == 1 else ():
         for transform in COARSER.get(field.transform, ()):
             assert spec
             before, after = (term_text(column.name, one) for one in (field.transform, transform))
