@@ -10,6 +10,7 @@ import pytest
 
 from explorer.errors import NotSupported, WrongUsage
 from explorer.spark_engine.fileio import java_file_io
+from explorer.spec.scan.similar_texts import MOST_FOUND
 from explorer.storage import azure
 from explorer.storage.catalogs import catalogs
 from explorer.storage.catalogs.credentials import check_whole
@@ -108,3 +109,18 @@ def test_many_partition_fields_of_one_time_are_not_made_coarser_one_by_one(tmp_p
     assert len(fields(1)[1]) == 3
     assert fields(30)[0] <= fields(3)[0]
     assert not fields(3)[1]
+
+
+def test_few_texts_are_told_that_a_filter_may_mean(tmp_path: Path) -> None:
+    """Each manifest of a list may have bounds of its own, which are the filter's text but for capital letters."""
+    table = Table(tmp_path / "t", [(1, "v", "string")], [(1, 1000, "v", "identity")])
+    one = table.manifest("m.avro", [(1, data_file(table, 1, partition={"v": "x"}))])
+    texts = ["".join(c.upper() if n >> at & 1 else c for at, c in enumerate("abcdefgh")) for n in range(1, 101)]
+    named = [
+        {**one, "partitions": [{**one["partitions"][0], "lower_bound": bound, "upper_bound": bound}]}
+        for bound in map(str.encode, texts)
+    ]
+    table.snapshot("append", named)
+    table.write()
+    plan = direct.open_table(str(tmp_path / "t")).plan("v = 'abcdefgh'")
+    assert len(plan.similar) == MOST_FOUND

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from explorer.spec.text.names import PLAIN, shorten
 from explorer.spec.text.units import count
 
 MOST_TEXTS, MOST_FOUND, LONGEST = 100, 5, 60
-"""Texts of a filter that are looked for, stored ones that are told of a manifest, and letters of one that are shown."""
+"""Texts of a filter that are looked for, stored ones that are told of a manifest and in all, and letters of one that
+are shown."""
 
 
 @dataclass(frozen=True)
@@ -152,10 +154,11 @@ class AskedTexts:
         return found
 
     def told(self, found: Mapping[tuple[int, str], int]) -> list[SimilarText]:
-        """Return what was found, the most files first."""
+        """Return of what was found that of the most files: a list of manifests may have any number of such texts."""
+        first = nsmallest(MOST_FOUND, found.items(), key=lambda item: (-item[1], item[0]))
         return [
             SimilarText(self.names[field_id], self.asked(field_id, stored) or "", stored, files)
-            for (field_id, stored), files in sorted(found.items(), key=lambda item: (-item[1], item[0]))
+            for (field_id, stored), files in first
         ]
 
 
