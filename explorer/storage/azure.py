@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,10 +25,12 @@ def account_of(authority: str, properties: Mapping[str, str]) -> str:
 
 
 def container(
-    authority: str, properties: Mapping[str, str], patience: ClientConfig, retry: RetryConfig
-) -> ObjectStore | None:
+    authority: str, properties: Mapping[str, str], patience: ClientConfig, retry: RetryConfig,
+    only_to: Callable[[str], ClientConfig] = lambda _: {},
+) -> ObjectStore | None:  # fmt: skip
     """A container with the keys of the properties, else with what the environment offers; None without an account. Its
-    host is made of the account's name: a URI of a table names none. A connection string brings its own keys."""
+    host is made of the account's name: a URI of a table names none. A connection string brings its own keys, and
+    `only_to` the options with which a client asks no other host than its endpoint's."""
     from obstore.store import AzureStore
 
     account = account_of(authority, properties)
@@ -51,7 +53,7 @@ def container(
     return AzureStore(
         authority.partition("@")[0],
         config=config,  # type: ignore[arg-type]
-        client_options={**patience, "allow_http": endpoint.startswith("http://")},
+        client_options={**patience, **only_to(endpoint), "allow_http": endpoint.startswith("http://")},
         retry_config=retry,
     )
 

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from explorer.extras import missing_package
 from explorer.spec.secrets.redaction import redact, secret_values
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 CONNECT_S, READ_S, WHOLE_S, RETRY_S, RETRIES = 5.0, 20.0, 300.0, 60.0, 5
 """How long a connection, a silence, and one file may take; how long, and how often, it is tried again."""
+
+NO_PROXY = "http://127.0.0.1:0"
+"""The address of a proxy that no machine has."""
 
 IN_FLIGHT, EACH = 64, 48
 """Requests under way at once, of all sessions together, and of one question."""
@@ -98,7 +102,7 @@ def store_of(uri: str, properties: Mapping[str, str]) -> ObjectStore | None:
     if scheme in ("gs", "gcs"):
         return _gcs(bucket, properties)
     if scheme in azure.SCHEMES:
-        return azure.container(bucket, properties, _patience(properties), _RETRY)
+        return azure.container(bucket, properties, _patience(properties), _RETRY, only_to)
     return _s3(bucket, properties) if scheme in S3 else None
 
 
@@ -108,6 +112,18 @@ def _patience(properties: Mapping[str, str]) -> ClientConfig:
         "read_timeout": _seconds(properties, "s3.request-timeout", READ_S),
         "timeout": timedelta(seconds=WHOLE_S),
     }
+
+
+def only_to(endpoint: str) -> ClientConfig:
+    """Options with which a client asks no other host than that of an endpoint: obstore follows redirects, also with the
+    token of a session. Whatever is asked of another host goes to a proxy that is not there. Where this machine has a
+    proxy, that one decides.
+
+    Args:
+        endpoint: The endpoint; empty for that of the cloud.
+    """
+    host = urlsplit(endpoint).hostname if endpoint else None
+    return {"proxy_url": NO_PROXY, "proxy_excludes": host} if host and not getproxies().keys() - {"no"} else {}
 
 
 _RETRY: RetryConfig = {"max_retries": RETRIES, "retry_timeout": timedelta(seconds=RETRY_S)}
@@ -125,7 +141,11 @@ def _gcs(bucket: str, properties: Mapping[str, str]) -> ObjectStore:
     return GCSStore(
         bucket,
         config={"base_url": host} if host else None,
-        client_options={**_patience(properties), "allow_http": host.startswith("http://")},
+        client_options={
+            **_patience(properties),
+            **(only_to(host) if token else {}),  # without one, others are asked for it
+            "allow_http": host.startswith("http://"),
+        },
         retry_config=_RETRY,
         **given,
     )
@@ -153,7 +173,7 @@ def _s3(bucket: str, properties: Mapping[str, str]) -> ObjectStore | None:
     return S3Store(
         bucket,
         config=config,  # type: ignore[arg-type]
-        client_options={**_patience(properties), "allow_http": endpoint.startswith("http://")},
+        client_options={**_patience(properties), **only_to(endpoint), "allow_http": endpoint.startswith("http://")},
         retry_config=_RETRY,
     )
 

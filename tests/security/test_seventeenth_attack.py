@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from explorer.errors import NotSupported, WrongUsage
+from explorer.errors import NotSupported, UnreadableFile, WrongUsage
 from explorer.spark_engine.fileio import java_file_io
 from explorer.spec.scan.similar_texts import MOST_FOUND
 from explorer.storage import azure
 from explorer.storage.catalogs import catalogs
 from explorer.storage.catalogs.credentials import check_whole
+from explorer.storage.storage import Storage
 from tests.cases.mini import Table
 from tests.security.dimensions import data_file
 from tests.support import direct
@@ -124,3 +127,58 @@ def test_few_texts_are_told_that_a_filter_may_mean(tmp_path: Path) -> None:
     table.write()
     plan = direct.open_table(str(tmp_path / "t")).plan("v = 'abcdefgh'")
     assert len(plan.similar) == MOST_FOUND
+
+
+# -- redirects ---------------------------------------------------------------------------------------------------------
+class Redirects(BaseHTTPRequestHandler):
+    """A store that sends all to another host."""
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)  # type: ignore[attr-defined]
+        if "/elsewhere" in self.path:
+            self.send_response(200)
+            self.send_header("ETag", '"x"')
+            self.send_header("Last-Modified", "Mon, 30 Nov 2026 00:00:00 GMT")
+        else:
+            self.send_response(307)
+            port = str(self.headers["Host"]).rpartition(":")[2]
+            self.send_header("Location", f"http://localhost:{port}/elsewhere")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_HEAD = do_GET
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("uri", "properties"),
+    [
+        ("s3://b/t/m.json", {**S3, "s3.session-token": "canary", "s3.region": "x", "s3.endpoint": "URL"}),
+        ("gs://b/t/m.json", {"gcs.oauth2.token": "canary", "gcs.service.host": "URL"}),
+        (
+            "abfss://c@acct.dfs.core.windows.net/t/m.json",
+            {"adls.connection-string": "AccountName=acct;AccountKey=bWluZQ==;BlobEndpoint=URL/acct"},
+        ),
+    ],
+    ids=["s3", "gcs", "azure"],
+)
+def test_a_store_sends_nobody_to_another_host(
+    uri: str, properties: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the token of a session, which obstore would send along."""
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    serving = ThreadingHTTPServer(("127.0.0.1", 0), Redirects)
+    serving.asked = asked = list[str]()  # type: ignore[attr-defined]
+    threading.Thread(target=serving.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{serving.server_address[1]}"
+    given = {name: value.replace("URL", url) for name, value in properties.items()}
+    with pytest.raises(UnreadableFile):
+        Storage([uri.rpartition("/")[0]], given).read(uri)
+    serving.shutdown()
+    serving.server_close()
+    assert asked
+    assert not [path for path in asked if "elsewhere" in path]
