@@ -348,13 +348,15 @@ class Session:
         return {"namespaces": count}
 
     def _keep_credentials(self, catalog: str, credentials: dict[str, str]) -> None:
-        """Keep credentials in place of those before; the catalog's tables are opened anew."""
+        """Keep credentials in place of those before; the catalog's tables are opened anew, and its answers asked."""
         with self._lock:
             before = self._credentials.pop(catalog, None)
             if credentials:
                 self._credentials[catalog] = credentials
             tables = self._tables.items() if before != credentials else ()
             opened = [name for name, table in tables if table.reader.location.catalog == catalog]
+            if before != credentials:
+                self._answers.clear()
         KEPT_TABLES.remove(self, opened)
         for name in opened:
             self._forget(name)
@@ -436,7 +438,11 @@ class Session:
         if len(name) > MOST_NAME:
             raise WrongUsage(f"a table's name has at most {MOST_NAME:,} characters")
         places.check("" if name == os.environ.get(TABLE_VARIABLE) else name, moves)
-        return TableAt(name, properties=self._credentials_for(name), relocate=moves).open()
+        own = self._credentials_for(name)
+        table = TableAt(name, properties=own, relocate=moves).open()
+        if own != self._credentials_for(name):  # others were given meanwhile, or these taken back
+            return self._found(name, moves)
+        return table
 
     def _draw(self, request: DrawGraph) -> dict[str, Any]:
         if request.mode == "lab":

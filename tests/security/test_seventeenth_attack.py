@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from explorer.errors import NotSupported, UnreadableFile, WrongUsage
+from explorer.questions.parameters import TableAt
 from explorer.spark_engine.fileio import java_file_io
 from explorer.spec.scan.similar_texts import MOST_FOUND
 from explorer.storage import azure
@@ -21,6 +22,8 @@ from tests.cases.mini import Table
 from tests.security.dimensions import data_file
 from tests.support import direct
 from tests.support.app_client import Client
+from tests.support.small_tables import make_table, newest_metadata
+from tests.support.token_catalog import SECRETS, token_catalog
 
 CLIENT = {"client.access-key-id": "a", "client.secret-access-key": "b"}
 S3 = {"s3.access-key-id": "a", "s3.secret-access-key": "b"}
@@ -182,3 +185,31 @@ def test_a_store_sends_nobody_to_another_host(
     serving.server_close()
     assert asked
     assert not [path for path in asked if "elsewhere" in path]
+
+
+# -- credentials that are taken back -----------------------------------------------------------------------------------
+def test_what_was_read_with_credentials_goes_with_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of a catalog's answer, and a table that was being opened when they were taken back."""
+    [metadata] = {newest_metadata(path.parent) for path in make_table(tmp_path).rglob("metadata")}
+    with token_catalog(metadata) as server:
+        for name, value in {"TYPE": "rest", "URI": server.url, "WAREHOUSE": str(tmp_path)}.items():
+            monkeypatch.setenv(f"PYICEBERG_CATALOG__PROD__{name}", value)
+        client, question = Client(), {"question": "catalog tables", "catalog": "prod"}
+        given = {"type": "credentials", "catalog": "prod", "credentials": {"token": SECRETS["ann"]}}
+        back = {**given, "credentials": {}}
+        client.data(**given)
+        client.data(type="ask", **question)
+        assert client.data(type="rows", block=0, **question)["rows"] == [["prod", "ann.t"]]
+        client.data(**back)
+        assert client.ask(type="rows", block=0, **question)["type"] == "error"
+
+        client.data(**given)
+        open_it = TableAt.open
+
+        def slowly(at: TableAt) -> Any:
+            table = open_it(at)
+            client.session._keep_credentials("prod", {})
+            return table
+
+        monkeypatch.setattr(TableAt, "open", slowly)
+        assert client.ask(type="open", table="prod.ann.t")["type"] == "error"
