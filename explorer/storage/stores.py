@@ -44,6 +44,7 @@ S3 = ("s3", "s3a", "s3n")
 SIGNING_URL, SIGNING_PROPERTIES = "remote-signing.url", "remote-signing.properties"
 """Among what a catalog gave: where it signs requests to S3 (see storage.signed_requests), and what is sent along, as
 JSON."""
+_TOKENS = ("AWS_SESSION_TOKEN", "AWS_TOKEN")
 LEFT = (
     "py-io-impl", "s3.profile-name", "client.profile-name", "s3.role-arn", "client.role-arn", "s3.proxy-uri",
     "s3.retry-strategy-impl", "s3.signer", "s3.resolve-region", "adls.account-host", "adls.blob-storage-authority",
@@ -170,11 +171,18 @@ def _s3(bucket: str, properties: Mapping[str, str]) -> ObjectStore | None:
         config["region"] = "us-east-1"
     from obstore.store import S3Store
 
+    alone: dict[str, Any] = {}
+    if "access_key_id" in config and "session_token" not in config and any(os.environ.get(name) for name in _TOKENS):
+        keys = {name: config.pop(name, "") for name in ("access_key_id", "secret_access_key")}
+        alone = {
+            "credential_provider": lambda: {**keys, "expires_at": None}
+        }  # the environment's token is of other keys
     return S3Store(
         bucket,
         config=config,  # type: ignore[arg-type]
         client_options={**_patience(properties), **only_to(endpoint), "allow_http": endpoint.startswith("http://")},
         retry_config=_RETRY,
+        **alone,
     )
 
 

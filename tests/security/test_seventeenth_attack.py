@@ -213,3 +213,32 @@ def test_what_was_read_with_credentials_goes_with_them(tmp_path: Path, monkeypat
 
         monkeypatch.setattr(TableAt, "open", slowly)
         assert client.ask(type="open", table="prod.ann.t")["type"] == "error"
+
+
+@pytest.mark.parametrize("variable", ["AWS_SESSION_TOKEN", "AWS_TOKEN"])
+def test_a_session_token_of_the_environment_does_not_go_with_other_keys(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would go to any endpoint, also one that a catalog's server vends."""
+    seen = list[str | None]()
+
+    class Store(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.headers.get("x-amz-security-token"))
+            assert "Credential=a/" in self.headers["Authorization"]
+            self.send_response(403)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setenv(variable, "canary")
+    serving = ThreadingHTTPServer(("127.0.0.1", 0), Store)
+    threading.Thread(target=serving.serve_forever, daemon=True).start()
+    endpoint = {"s3.endpoint": f"http://127.0.0.1:{serving.server_address[1]}", "s3.region": "x"}
+    with pytest.raises(UnreadableFile):
+        Storage(["s3://b/t"], {**S3, **endpoint}).read("s3://b/t/m.json")
+    serving.shutdown()
+    serving.server_close()
+    assert seen == [None]
