@@ -366,7 +366,9 @@ class Session:
         if not self._credentials or names_a_path(table):
             return None
         with suppress(TableNotFound):
-            return self._credentials.get(catalogs.split(table)[0])
+            catalog = catalogs.split(table)[0]
+            if table.startswith(f"{catalog}."):  # as the page knows it: it offers no link to what needs credentials
+                return self._credentials.get(catalog)
         return None
 
     def _open(self, request: Open) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from explorer.app.rights import Rights
 from explorer.errors import WrongUsage
 from explorer.serving import places
 from explorer.storage.catalogs import catalogs
-from explorer.storage.catalogs.added_catalogs import FILE, added_names
+from explorer.storage.catalogs.added_catalogs import FILE, added_names, check_catalog
 from explorer.storage.catalogs.credentials import CREDENTIALS, LONGEST, check_credentials, replace_credentials
 from explorer.storage.catalogs.new_catalogs import SETTINGS, check_form
 from tests.support.app_client import Client
@@ -137,6 +137,9 @@ def test_no_other_catalog_gets_them(prod: TokenCatalog, monkeypatch: pytest.Monk
         monkeypatch.setenv("PYICEBERG_CATALOG__DEFAULT__URI", other.url)
         client = Client()
         give(client, "ann")
+        prod.tokens.clear()
+        assert client.ask(type="open", table="`prod`.ann.t")["type"] == "error"
+        assert SECRETS["ann"] not in prod.tokens
         for name in ("prod.t", "ann.t", "default.ann.t", "prod.ann.t", "prod.ann.none", "./prod.ann.t", "prod.ann.t/x"):
             client.ask(type="open", table=name)
             client.ask(type="ask", question="catalog pointer", table=name)
@@ -187,6 +190,19 @@ def test_a_page_adds_a_catalog(
     assert Client().ask(type="catalogs", catalog="pond")["type"] == "error"
     kept = (home / FILE).read_text()
     assert not [secret for secret in SECRETS.values() if secret in kept + json.dumps(client.messages)]
+
+
+def test_an_address_of_tokens_is_no_secret_and_no_database_is_made(home: Path, tmp_path: Path) -> None:
+    server = {"type": "rest", "uri": "http://x", "oauth2-server-uri": "http://y/tokens"}
+    check_form(server)
+    check_catalog("lake", server, {})
+    with pytest.raises(WrongUsage, match="looks like a secret"):
+        check_catalog("lake", {**server, "oauth2-server-uri": "http://u:hunter2@y?token=hunter2"}, {})
+    file = tmp_path / "none.db"
+    given = {"type": "sql", "uri": f"sqlite:///{file}"}
+    told = Client(Rights(catalogs=True)).ask(type="add_catalog", name="lake", properties=given)
+    assert "there is no database" in told["text"]
+    assert not file.exists()
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,9 @@ def add_new(
     if missing:
         raise WrongUsage(f"{missing[0]} has no value")
     namespaces = None
+    file = properties.get("uri", "").removeprefix("sqlite:///")
+    if is_tested and properties.get("uri", "").startswith("sqlite:") and not Path(file).is_file():
+        raise WrongUsage(f"there is no database {file[:200]!r}: it would be made, and be empty")
     if is_tested:
         values = {
             key: typed[key] if place == KEYRING else read_secret(name, key, place) for key, place in secrets.items()
