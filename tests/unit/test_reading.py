@@ -353,7 +353,7 @@ def test_an_empty_table(tmp_path: Path) -> None:
 
 
 def test_a_sentence_has_lines_and_a_path_has_one() -> None:
-    sentence, path = "one word after another " * 5, f"file:/{'folder/' * 20}data.parquet"
+    sentence, path = " ".join(["one word after another"] * 5), f"file:/{'folder/' * 20}data.parquet"
     few = direct.Collection.of_rows([{"path": path, "reason": sentence}], "reasons")._repr_html_()
     assert f">{sentence}</td>" in few
     assert few.count("white-space:normal") == few.count("white-space:nowrap") == 1

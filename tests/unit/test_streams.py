@@ -168,10 +168,10 @@ def test_a_text_table_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     more = [*rows, {"name": "d" * 90, "n": 45_678, "wide": None}]
     lines = "".join(render_stream(more, 40, list(rows[0])))
     assert lines.splitlines() == [
-        "name                n  wide",
-        "abababa…abababab    7  日本",
-        "c                 123  x",
-        "ddddddd…dddddddd  45678  null",
+        "name                           n  wide",
+        "ababababababa…babababababab    7  日本",
+        "c                            123  x",
+        "ddddddddddddd…ddddddddddddd  45678  null",
     ]
 
 
@@ -179,8 +179,8 @@ def test_columns_that_have_no_room_are_named(tmp_path: Path) -> None:
     rows = [{"path": "a" * 60, "count": 1, "id": 5_290_650_672_371_308_925, "more": "x", "last": None}]
     told = "".join(render_stream(rows, 60, list(rows[0]), fitting=True))
     assert told.splitlines() == [
-        "path              count                   id  more",
-        "aaaaaaa…aaaaaaaa      1  5290650672371308925  x",
+        "path                      count                   id  more",
+        "aaaaaaaaaaa…aaaaaaaaaaaa      1  5290650672371308925  x",
         "… and 1 more column: last",
     ]
     table = str(make_table(tmp_path / "t"))

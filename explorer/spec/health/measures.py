@@ -52,7 +52,8 @@ MEASURES: Sequence[Measure] = (
             "another partition field, or a bucket of it"),
     Measure("tiny-partitions", "Partitions below a tenth of a file", _NOW, 1_000, "",
             "files never span partitions, so no compaction makes these larger",
-            "a coarser partition transform; icedive scan estimate TABLE FILTER estimates some, and has the statements"),
+            "a coarser partition transform; icedive scan estimate TABLE FILTER tells what some would do, and prints "
+            "statements"),
     Measure("deletes-per-file", "Deletes that apply to the most loaded data file", _NOW, 10, "",
             "a reader opens each of them for that one file", f"{_APPLY}; rewrite_position_delete_files merges those of "
             "positions", preview=_DELETED),
