@@ -56,8 +56,10 @@ def intent(writer: Writer) -> Intent:
         whole and what.api == "newOverwrite" and writer.attempts
     ):  # the files that its first attempt replaced must still exist
         replaced = tuple(f for f in files.values() if concerns(f))
-    vectors = writer.table.metadata.format_version >= 3 and bool(referenced)
-    return Intent(what, frozenset(operation.validations), replaced, referenced, concerns, vectors, operation.engine)
+    version, engine = writer.table.metadata.format_version, operation.engine
+    vectors = version >= 3 and bool(referenced)
+    checks = frozenset(operation.validations)
+    return Intent(what, checks, replaced, referenced, concerns, vectors, version=version, engine=engine)
 
 
 def predict(run: Run, table: Table, name: str = "A") -> Decision:

@@ -255,7 +255,7 @@ def conflict(
     (replace-partitions, overwrite-filter) has none then, as in Spark.
 
     Args:
-        base: The snapshot at which the commit began.
+        base: The snapshot at which the commit began; `null` is that of a writer that names none to Iceberg.
         operation: The operation.
         isolation: The isolation level.
         without: Switch a validation off, by its name in Iceberg's API. May be given several times.
@@ -275,13 +275,16 @@ def conflict(
     """
     from explorer.render.rows import plain
     from explorer.render.writing_blocks import conflict_blocks
-    from explorer.reports.conflicts import explain_conflict
+    from explorer.reports.conflicts import explain_conflict, names_no_start
 
+    begins: str | None = base
+    if names_no_start(table, base):
+        begins, without = None, (*without, "validateFromSnapshot")
     level = isolation or default_isolation(operation, table.metadata.properties)
     asked = operation_without(operation, level, without, also=also)
     asked.check()
     checks = asked.validations
-    decision = explain_conflict(table, base, operation, checks, where)
+    decision = explain_conflict(table, begins, operation, checks, where)
     lines = [decision.words, *decision.notes, f"isolation: {level}", f"validations: {', '.join(checks) or 'none'}"]
     lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
     note = ""

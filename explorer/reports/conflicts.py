@@ -11,15 +11,18 @@ from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.queries.filters import filter_columns, may_match, parse_filter
 from explorer.spec.commits.commit import (
+    HISTORY,
     Decision,
     Intent,
     LaterCommit,
     decide,
+    history_words,
     older_java_words,
     retry_words,
     rewrite_words,
     sequence_words,
     unnamed_target_words,
+    walks_history,
 )
 from explorer.spec.commits.costs import run_between
 from explorer.spec.commits.operations import KINDS
@@ -47,14 +50,46 @@ NO_HISTORY = (
 )
 
 
-def _history_ends(table: Table) -> bool:
-    """Whether the oldest known ancestor of the current snapshot has a parent that is gone."""
-    known = line_to(table, table.metadata.current_snapshot_id)
-    parent = known[0].parent_snapshot_id if known else None
-    return parent is not None and table.metadata.snapshot(parent) is None
+NO_START = (
+    "Nothing of the table is damaged. Iceberg does not try again, and it does not help to start the job again: each "
+    "such commit is refused from now on. The writer has to name the snapshot that it read (validateFromSnapshot), or "
+    "not to validate. Flink's sink once named none, and validated the data files of its own commit. Since "
+    "apache/iceberg#3258 it does not validate: use a newer one"
+)
+NOT_NEEDED = "With these validations, Iceberg does not look through the history, so it does not need that snapshot"
+NO_SNAPSHOT = ("null", "none")
+"""What Iceberg calls the starting snapshot of a writer that names none."""
 
 
-def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequence[str], where: str = "") -> Decision:
+def names_no_start(table: Table, base: str | int) -> bool:
+    """Whether the base of a commit is given as Iceberg calls that of a writer that names no starting snapshot, and is
+    no ref's name."""
+    return str(base).lower() in NO_SNAPSHOT and all(ref.name != base for ref in table.metadata.refs)
+
+
+def _expired(table: Table, line: Sequence[Snapshot]) -> str:
+    """The name of the oldest snapshot of a line if its parent is gone; else empty."""
+    parent = line[0].parent_snapshot_id if line else None
+    if parent is None or table.metadata.snapshot(parent) is not None:
+        return ""
+    return snapshot_name(line[0].snapshot_id, snapshot_ordinals(table.metadata))
+
+
+def _without_base(table: Table, intent: Intent) -> str:
+    """What to say where the base is gone; empty where the history is whole."""
+    if intent.needs_whole_history:
+        line = line_to(table, table.metadata.current_snapshot_id)
+        return (
+            f"Which one it was does not matter: {history_words(name)}. {NO_START}"
+            if (name := _expired(table, line))
+            else ""
+        )
+    return NO_HISTORY if walks_history(intent) else NOT_NEEDED
+
+
+def explain_conflict(
+    table: Table, base: str | int | None, kind: str, validations: Sequence[str], where: str = ""
+) -> Decision:
     """What Iceberg would say to an operation of a `kind` (see spec.commits.operations.KINDS) with these validations on
     the rows that match `where`, had it begun at snapshot `base` and came to commit now. The data files it would replace
     or refer to are those of `base` that may hold such rows; of a MERGE without `where` they are not known. Raises
@@ -63,36 +98,48 @@ def explain_conflict(table: Table, base: str | int, kind: str, validations: Sequ
     if kind not in KINDS:
         raise NotFoundInTable(f"no operation {kind!r}: there are {', '.join(KINDS)}")
     what = KINDS[kind]
+    matches = file_filter(table, where)
+    is_merge = what.statement == "merge" and bool(where.strip())  # Spark pushes what stands in ON beside the join
+    filtered = "conflictDetectionFilter" in validations or what.decided_by == "filter" or is_merge
+
+    def intent_at(start: Snapshot | None) -> Intent:
+        """The commit that began at a snapshot."""
+        reads = what.replaces or what.refers
+        touched = tuple(f for f in table.row_reader.applicability(start).data if matches(f)) if start and reads else ()
+        return Intent(
+            what,
+            frozenset(validations),
+            replaced=touched if what.replaces else (),
+            referenced=touched if what.refers else (),
+            may_match=matches if filtered else lambda _: True,
+            vectors=table.metadata.format_version >= 3 and what.refers,
+            others=what.api == "newRewrite" or not (what.refers or what.replaces),
+            version=table.metadata.format_version,
+        )
+
+    current = table.metadata.current_snapshot
     try:
         start = table.resolve(base).snapshot
     except NotFoundInTable as error:
-        raise NotFoundInTable(f"{error}. {NO_HISTORY}") from error
-    current = table.metadata.current_snapshot
+        words = _without_base(table, intent_at(current))
+        raise NotFoundInTable(f"{error}. {words}" if words else str(error)) from error
     assert current is not None
+    intent = intent_at(start)
+    before = line_to(table, start.snapshot_id)
     try:
         later = run_between(table.metadata, start.snapshot_id, current.snapshot_id)
     except ValueError as error:
-        if _history_ends(table):
+        line = line_to(table, current.snapshot_id)
+        if walks_history(intent) and _expired(table, line):
             cause = (
                 f"{base} is no ancestor of the current snapshot as far as is left: the commits between may have expired"
             )
             raise NotFoundInTable(f"{cause}. {NO_HISTORY}") from error
-        raise NotFoundInTable(
-            f"{base} is no ancestor of the current snapshot: Iceberg refuses to validate from it"
-        ) from error
-    matches = file_filter(table, where)
-    touched = tuple(f for f in table.row_reader.applicability(start).data if matches(f))
-    is_merge = what.statement == "merge" and bool(where.strip())  # Spark pushes what stands in ON beside the join
-    filtered = "conflictDetectionFilter" in validations or what.decided_by == "filter" or is_merge
-    intent = Intent(
-        what,
-        frozenset(validations),
-        replaced=touched if what.replaces else (),
-        referenced=touched if what.refers else (),
-        may_match=matches if filtered else lambda _: True,
-        vectors=table.metadata.format_version >= 3 and what.refers,
-    )
-    before = line_to(table, start.snapshot_id)
+        if walks_history(intent):
+            raise NotFoundInTable(
+                f"{base} is no ancestor of the current snapshot: Iceberg refuses to validate from it"
+            ) from error
+        before, later = [], line  # it looks at the whole line, or at nothing
     decision = decision_of(table, intent, later, before)
     if what.statement != "merge" or where.strip() or decision.outcome != "refused":
         return _with_notes(table, intent, later, decision)
@@ -106,6 +153,8 @@ def _with_notes(table: Table, intent: Intent, later: Sequence[Snapshot], decisio
     """A decision, with what else may make the commit fail, and what to do where it is refused."""
     if decision.outcome == "commit":
         return decision
+    if any(conflict.check == HISTORY for conflict in decision.conflicts):
+        return replace(decision, notes=(f"{NO_START}.",))
     changes = [change_of(table, one) for one in steps(later, "snapshots")]
     sequence = _sequence_words(intent, changes, decision)
     if decision.outcome == "retry":
@@ -159,6 +208,9 @@ def decision_of(
 ) -> Decision:
     """spec.commits.commit.decide on what these snapshots changed, with the partitions of the files in conflict. Those
     `before` are read only where the intent looks at them."""
+    expired = _expired(table, before or since)
+    if expired and intent.needs_whole_history:
+        return decide(intent, (), (), bool(since) if moved is None else moved, base_is_ancestor, expired)
     back = intent.looks and "validateFromSnapshot" not in intent.validations
     earlier = [change_of(table, s) for s in steps(before, "snapshots")] if back else []
     later = [change_of(table, s) for s in steps(since, "snapshots")]

@@ -18,6 +18,8 @@ from explorer.spec.text.units import count, whole
 Matches = Callable[[LiveFile], bool]
 RETRIES, RETRY_MS = 4, 30 * 60 * 1000
 """How often and how long a commit is tried again where the table does not say."""
+HISTORY = "validationHistory"
+"""The check that refuses a commit without a starting snapshot where the first snapshots have expired."""
 ADDS_DATA = ("append", "overwrite")
 ADDS_DELETES = ("overwrite", "delete")
 ANY_REMOVAL = ("overwrite", "replace", "delete")
@@ -41,8 +43,9 @@ class LaterCommit:
 class Intent:
     """What a commit wants: the validations that are set on it (by the names of Iceberg's API), the data files it
     replaces or refers to, and which files its conflict detection filter may concern. `vectors`: its deletes are
-    deletion vectors. `engine`: pyiceberg holds requirements against the table before it writes metadata, and validates
-    only when it tries again."""
+    deletion vectors. `others`: it replaces or refers to data files besides those, such as some that it adds itself.
+    `version`: the table's format version. `engine`: pyiceberg holds requirements against the table before it writes
+    metadata, and validates only when it tries again."""
 
     kind: OperationTraits
     validations: frozenset[str]
@@ -50,6 +53,8 @@ class Intent:
     referenced: tuple[LiveFile, ...] = ()
     may_match: Matches = lambda _: True
     vectors: bool = False
+    others: bool = False
+    version: int = 2
     engine: str = "java"
 
     @property
@@ -66,6 +71,25 @@ class Intent:
     def looks(self) -> bool:
         """Whether any validation looks at other snapshots at all."""
         return self.kind.api == "newRewrite" or self.vectors or bool(self.validations - {"conflictDetectionFilter"})
+
+    @property
+    def needs_whole_history(self) -> bool:
+        """Whether it names no starting snapshot, and a validation of it walks back from the current snapshot to the
+        first one (MergingSnapshotProducer.validationHistory). Deletes are looked for from version 2 on."""
+        checks = self.validations
+        if self.from_base or not self.kind.retried:
+            return False
+        deletes = self.version >= 2
+        if self.kind.api == "newRewrite":
+            return (bool(self.replaced) or self.others) and deletes
+        if self.kind.api == "newRowDelta":
+            exist = "validateDataFilesExist" in checks and (bool(self.referenced) or self.others)
+            added = self.vectors and bool(self.referenced)
+            new = "validateNoConflictingDeleteFiles" in checks and deletes
+            return exist or added or new or "validateNoConflictingDataFiles" in checks
+        if "validateNoConflictingDeletes" in checks and (self.by_filter or (bool(self.replaced) and deletes)):
+            return True
+        return "validateNoConflictingData" in checks
 
     def matching(self, files: Sequence[LiveFile]) -> list[LiveFile]:
         """The files that its conflict detection filter may concern."""
@@ -124,10 +148,12 @@ def decide(
     earlier: Sequence[LaterCommit] = (),
     moved: bool | None = None,
     base_is_ancestor: bool = True,
+    expired: str = "",
 ) -> Decision:
     """What happens to a commit whose base is older than the snapshots `since`, oldest first. `earlier` are those up to
     its base: they count when it does not validate from its base. `moved`: the table's metadata is another than its
-    base, be it without a snapshot. `base_is_ancestor`: its base is still an ancestor of the current snapshot."""
+    base, be it without a snapshot. `base_is_ancestor`: its base is still an ancestor of the current snapshot.
+    `expired`: the oldest ancestor of the current snapshot, if its parent is gone."""
     moved = bool(since) if moved is None else moved
     if not intent.kind.retried:  # SchemaUpdate.commit and BaseUpdatePartitionSpec.commit: one try
         if not moved:
@@ -136,17 +162,31 @@ def decide(
         return Decision("refused", (Conflict("CommitFailedException", 0, "", (), reason),))
     if intent.engine == "pyiceberg" and not since:
         return Decision("commit")
-    if not base_is_ancestor and _walks_history(intent):
+    if not base_is_ancestor and walks_history(intent):
         reason = (
             "the snapshot it began from has expired or is no ancestor any more, so what was committed since "
             "cannot be looked through"
         )
         return Decision("refused", (Conflict("validateFromSnapshot", 0, "", (), reason),))
+    if expired and intent.needs_whole_history:
+        return Decision("refused", (Conflict(HISTORY, 0, "", (), history_words(expired)),))
     counted = since if intent.from_base else (*earlier, *since)
     conflicts = tuple(c for change in counted for validation in VALIDATIONS for c in validation(intent, change))
     if conflicts:
         return Decision("refused", conflicts)
     return Decision("retry" if moved else "commit")
+
+
+def history_words(oldest: str) -> str:
+    """Say why a commit without a starting snapshot is refused where the first snapshots have expired.
+
+    Args:
+        oldest: The name of the oldest ancestor of the current snapshot that is left.
+    """
+    return (
+        f"it names no starting snapshot, so Iceberg looks through the whole history, and what came before {oldest} "
+        "is gone ('Cannot determine history between starting snapshot null and the last known ancestor …')"
+    )
 
 
 def retry_words(properties: Mapping[str, str]) -> str:
@@ -244,7 +284,7 @@ def older_java_words(intent: Intent, since: Sequence[LaterCommit]) -> str:
     return ""
 
 
-def _walks_history(intent: Intent) -> bool:
+def walks_history(intent: Intent) -> bool:
     """Whether its validations walk from its base to the current snapshot (MergingSnapshotProducer.validationHistory,
     which needs every snapshot in between)."""
     if "validateFromSnapshot" not in intent.validations:

@@ -219,7 +219,7 @@ KINDS: Mapping[str, OperationTraits] = {
         "delete id 1 by value (Flink)",
         "newRowDelta",
         adds=("equality_deletes",),
-        more=(*_SINCE, "validateNoConflictingDataFiles", "validateNoConflictingDeleteFiles"),
+        more=(*_SINCE, *_DELTA),
         catalogued=True,
     ),
     "compaction": OperationTraits(

@@ -1,0 +1,132 @@
+"""What a twenty-sixth round of public reports led to, held against Spark and Iceberg's own API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.reports.conflicts import explain_conflict
+from explorer.spark_engine.spark import SparkEngine
+from tests.support import direct
+from tests.support.report_tables import java_table, live_files, spark_namespace
+from tests.support.small_tables import newest_metadata
+from tests.unit.test_twentysixth_reports import four_commits
+
+SPACE = "sandbox.twentysixth"
+
+
+@pytest.fixture
+def session(engine: SparkEngine) -> Iterator[Any]:
+    with spark_namespace(engine, SPACE) as session:
+        yield session
+
+
+# -- a commit without a starting snapshot (apache/iceberg#2482) --------------------------------------------------------
+class Commits:
+    """Commits of a table by Iceberg's API, none of which names a starting snapshot."""
+
+    def __init__(self, session: Any, name: str) -> None:
+        self.java = session._jvm
+        self.iceberg = session._jvm.org.apache.iceberg
+        self.table = java_table(session, name)
+        self.file = live_files(session, name)[0]
+        self.paths = self.java.java.util.ArrayList()
+        self.paths.add(self.file.location())
+        self.one_row = self.iceberg.expressions.Expressions.equal("id", 0)
+
+    def delta(self) -> Any:
+        path = f"{self.table.location()}/data/deletes.parquet"
+        delete = self.iceberg.FileMetadata.deleteFileBuilder(self.table.spec()).ofPositionDeletes().withPath(path)
+        delete = delete.withFormat("PARQUET").withFileSizeInBytes(10).withRecordCount(1).build()
+        return self.table.newRowDelta().addDeletes(delete).conflictDetectionFilter(self.one_row)
+
+    def new_file(self) -> Any:
+        path = self.file.location() + ".new.parquet"
+        return self.iceberg.DataFiles.builder(self.table.spec()).copy(self.file).withPath(path).build()
+
+    def rewrite(self) -> Any:
+        old, new = self.java.java.util.HashSet(), self.java.java.util.HashSet()
+        old.add(self.file)
+        new.add(self.new_file())
+        return self.table.newRewrite().rewriteFiles(old, new, self.table.currentSnapshot().sequenceNumber())
+
+    def overwrite(self, removes: bool = True) -> Any:
+        pending = self.table.newOverwrite().conflictDetectionFilter(self.one_row)
+        return pending.deleteFile(self.file) if removes else pending.addFile(self.new_file())
+
+
+Make = Callable[[Commits], Any]
+MADE: dict[str, tuple[Make, str, tuple[str, ...]]] = {
+    "delta": (lambda c: c.delta(), "mor-delete", ()),
+    "delta-exist": (lambda c: c.delta().validateDataFilesExist(c.paths), "mor-delete", ("validateDataFilesExist",)),
+    "sink": (
+        lambda c: c.delta().validateDataFilesExist(c.paths).validateDeletedFiles(),
+        "equality-delete",
+        ("validateDataFilesExist", "validateDeletedFiles"),
+    ),
+    "delta-data": (
+        lambda c: c.delta().validateNoConflictingDataFiles(),
+        "mor-delete",
+        ("conflictDetectionFilter", "validateNoConflictingDataFiles"),
+    ),
+    "delta-deletes": (
+        lambda c: c.delta().validateNoConflictingDeleteFiles(),
+        "equality-delete",
+        ("conflictDetectionFilter", "validateNoConflictingDeleteFiles"),
+    ),
+    "delta-deleted": (lambda c: c.delta().validateDeletedFiles(), "mor-delete", ("validateDeletedFiles",)),
+    "overwrite": (lambda c: c.overwrite(), "cow-update", ()),
+    "overwrite-data": (
+        lambda c: c.overwrite(removes=False).validateNoConflictingData(),
+        "cow-update",
+        ("conflictDetectionFilter", "validateNoConflictingData"),
+    ),
+    "overwrite-deletes": (
+        lambda c: c.overwrite().validateNoConflictingDeletes(),
+        "cow-update",
+        ("conflictDetectionFilter", "validateNoConflictingDeletes"),
+    ),
+    "rewrite": (lambda c: c.rewrite(), "compaction", ("dataSequenceNumber",)),
+    "partitions": (lambda c: c.table.newReplacePartitions().addFile(c.new_file()), "replace-partitions", ()),
+    "partitions-deletes": (
+        lambda c: c.table.newReplacePartitions().addFile(c.new_file()).validateNoConflictingDeletes(),
+        "replace-partitions",
+        ("validateNoConflictingDeletes",),
+    ),
+    "delete": (
+        lambda c: c.table.newDelete().deleteFile(c.file).validateFilesExist(),
+        "delete-files",
+        ("validateFilesExist",),
+    ),
+}
+
+
+WALKS = set(MADE) - {"delta", "delta-deleted", "overwrite", "partitions", "delete"}
+DELETES_ALONE = {"overwrite-deletes", "rewrite"}
+"""Version 1 has no deletes to look for."""
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("expired", [True, False])
+def test_who_needs_the_whole_history(version: int, expired: bool, session: Any, tmp_path: Path) -> None:
+    place = four_commits(tmp_path / "t", expired, version)
+    name = f"{SPACE}.history_{version}_{expired}"
+    metadata = newest_metadata(place)
+    session.sql(f"CALL sandbox.system.register_table('{name.removeprefix('sandbox.')}', 'file:{metadata}')")
+    for case, (make, kind, checks) in MADE.items():
+        if version == 1 and (kind.startswith("mor") or kind == "equality-delete"):
+            continue
+        try:
+            make(Commits(session, name)).apply()
+            said = "ok"
+        except Exception as error:
+            said = str(error)
+        told = explain_conflict(direct.open_table(str(place)), None, kind, checks, "id = 0")
+        found = [conflict.check for conflict in told.conflicts]
+        ends = "Cannot determine history between starting snapshot null and the last known ancestor" in said
+        assert (found == ["validationHistory"]) == ends, (case, said)
+        assert (not found) == (said == "ok"), (case, told, said)
+        assert ends == (expired and case in WALKS - (DELETES_ALONE if version == 1 else set())), (case, said)

@@ -1,0 +1,89 @@
+"""Troubles of a twenty-sixth round of public reports, on tables that are built here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cases.mini import Table
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, make_table
+from tests.unit.test_cli import run
+
+NO_START = "names no starting snapshot, so Iceberg looks through the whole history"
+SET = "validateFromSnapshot"
+
+
+# -- a commit without a starting snapshot (apache/iceberg#2482) --------------------------------------------------------
+def four_commits(folder: Path, expired: bool = True, version: int = 2) -> Path:
+    """A table of four appends of a row, of which the first two may have expired."""
+    table = Table(folder, [(1, "id", "long")], version=version)
+    for number in range(4):
+        table.append(table.parquet(f"{number}.parquet", {"id": [number]}))
+    if expired:
+        table.md["snapshots"] = table.md["snapshots"][2:]
+        table.md["snapshot-log"] = table.md["snapshot-log"][2:]
+        table.save()
+    return folder
+
+
+WALKING = ["mor-update", "mor-delete", "mor-merge", "cow-update", "cow-delete", "compaction", "replace-partitions"]
+
+
+@pytest.mark.parametrize("kind", WALKING)
+def test_a_commit_without_a_start_needs_the_whole_history(kind: str, tmp_path: Path) -> None:
+    isolation = ("--isolation", "snapshot")
+    gone, whole = four_commits(tmp_path / "gone"), four_commits(tmp_path / "whole", expired=False)
+    for place, refused in ((gone, True), (whole, False)):
+        told = run("check", "conflict", str(place), "snapshot-1", kind, "--without", SET, *isolation)
+        assert told.exit_code == 0
+        assert (NO_START in told.output) == refused
+        assert ("It is refused" in told.output) == refused
+        assert ("it does not help to start the job again" in told.output) == refused
+        assert ("apache/iceberg#3258" in told.output) == refused
+        assert "start the compaction again" not in told.output
+        assert NO_START not in run("check", "conflict", str(place), "snapshot-1", kind, *isolation).output
+
+
+@pytest.mark.parametrize("kind", ["append", "equality-delete", "delete-files", "overwrite-filter", "fast-append"])
+def test_what_does_not_look_back_needs_no_history(kind: str, tmp_path: Path) -> None:
+    place = str(four_commits(tmp_path / "gone"))
+    for base in ("snapshot-1", "null"):
+        assert "refused" not in run("check", "conflict", place, base, kind, "--without", SET).output
+    told = run("check", "conflict", place, "101", kind)
+    assert told.exit_code == 1
+    assert "so it does not need that snapshot" in told.output
+    assert "start the job again" not in told.output
+
+
+def test_compactions_of_version_1_look_for_no_deletes(tmp_path: Path) -> None:
+    place = str(four_commits(tmp_path / "gone", version=1))
+    assert "It commits" in run("check", "conflict", place, "null", "compaction").output
+    assert NO_START in run("check", "conflict", place, "null", "cow-update").output
+
+
+def test_a_compaction_replaces_files_whatever_the_filter(tmp_path: Path) -> None:
+    place = str(four_commits(tmp_path / "gone"))
+    assert NO_START in run("check", "conflict", place, "null", "compaction", "--where", "id = 9999").output
+
+
+def test_the_sink_of_an_old_flink_is_told_what_helps(tmp_path: Path) -> None:
+    gone, whole = four_commits(tmp_path / "gone"), four_commits(tmp_path / "whole", expired=False)
+    also = ("--also", "validateDataFilesExist")
+    for base in ("null", "snapshot-2", "102"):
+        told = run("check", "conflict", str(gone), base, "equality-delete", *also).output
+        assert NO_START in told
+        assert "history.expire.max-snapshot-age-ms" not in told
+        assert "apache/iceberg#3258" in told
+    assert "It commits" in run("check", "conflict", str(whole), "null", "equality-delete", *also).output
+    assert "It commits" in run("check", "conflict", str(gone), "null", "equality-delete").output
+
+
+def test_a_branch_may_be_called_null(tmp_path: Path) -> None:
+    place = make_table(tmp_path, 2)
+    first = direct.open_table(str(place)).metadata.snapshots[0].snapshot_id
+    assert "It commits" in run("check", "conflict", str(place), "null", "compaction").output
+    branch = {"snapshot-id": first, "type": "branch"}
+    edit_metadata(place, lambda data: data["refs"].update(null=branch))
+    assert "It loses the swap" in run("check", "conflict", str(place), "null", "compaction").output
