@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyiceberg.table import StaticTable
 
 from explorer.reports.conflicts import explain_conflict
 from explorer.spark_engine.spark import SparkEngine
+from tests.statements.printed import statements
 from tests.support import direct
-from tests.support.report_tables import java_table, live_files, spark_namespace
+from tests.support.feature_tables import OURS
+from tests.support.report_tables import found, java_table, live_files, spark_namespace
 from tests.support.small_tables import newest_metadata
 from tests.unit.test_twentysixth_reports import four_commits
 
@@ -130,3 +133,21 @@ def test_who_needs_the_whole_history(version: int, expired: bool, session: Any, 
         assert (found == ["validationHistory"]) == ends, (case, said)
         assert (not found) == (said == "ok"), (case, told, said)
         assert ends == (expired and case in WALKS - (DELETES_ALONE if version == 1 else set())), (case, said)
+
+
+# -- the column of a partition field is dropped (Altinity/ClickHouse#2084) ---------------------------------------------
+def test_going_back_brings_the_column_back(session: Any, tmp_path: Path) -> None:
+    OURS["fault-dropped-source"](tmp_path / "t")
+    with pytest.raises(Exception, match="Cannot find source column for partition field"):
+        session.read.format("iceberg").load(f"file:{newest_metadata(tmp_path / 't')}")
+    [finding] = found(tmp_path / "t", "partition-source-dropped")
+    [call] = statements(finding.remedy)
+    name = "your_table_restored"
+    session.sql(call.replace("your_catalog", "sandbox").replace("your_db", "twentysixth"))
+    assert session.table(f"{SPACE}.{name}").columns == ["id", "x", "p"]
+    assert sorted(tuple(row) for row in session.table(f"{SPACE}.{name}").collect()) == [(1, "a", "c"), (2, "b", "c")]
+    static = StaticTable.from_metadata(str(newest_metadata(tmp_path / "t")))
+    assert static.scan().to_arrow()["id"].to_pylist() == [1, 2]
+    for inspected in (static.inspect.files, static.inspect.partitions, static.inspect.entries):
+        with pytest.raises(ValueError, match="Could not find field"):
+            inspected()

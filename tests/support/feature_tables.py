@@ -390,6 +390,17 @@ def _no_current_schema(folder: Path) -> tuple[Table, Rows]:
     return table, AB
 
 
+@ours("fault-dropped-source")
+def _dropped_source(folder: Path) -> tuple[Table, Rows]:
+    """As ClickHouse's catalog left it (Altinity/ClickHouse#2084)."""
+    table = Table(folder, [*COLUMNS, (3, "p", "string")], [(3, 1000, "p", "identity")])
+    file = table.parquet("a.parquet", {"id": [1, 2], "x": ["a", "b"], "p": ["c", "c"]}, partition={"p": "c"})
+    table.append(file)
+    table.set_schema(COLUMNS)
+    table.save()
+    return table, AB
+
+
 @ours("fault-field-id-zero")
 def _field_id_zero(folder: Path) -> tuple[Table, Rows]:
     table = Table(folder, [(0, "id", "long"), (1, "x", "string")])

@@ -110,6 +110,8 @@ def first_words(refusal: str) -> str:
     lines = [line.strip() for line in refusal.splitlines() if line.strip()]
     causes = [line.partition("Caused by: ")[2] for line in lines if line.startswith("Caused by: ")]
     line = causes[-1] if causes else lines[0]
+    if line.startswith("Py4JJavaError") and lines[1].startswith(": "):  # Java's own words follow
+        line = lines[1].removeprefix(": ")
     if "validation error" in line:  # pydantic's: what is wrong follows
         why = next(line for line in lines if " [type=" in line)
         line = f"{line.partition(':')[0]}: {why.partition(' [type=')[0]}"

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from explorer.reports.readers import find_readers
 from tests.cases.mini import Table
 from tests.support import direct
+from tests.support.feature_tables import OURS
+from tests.support.report_tables import found
 from tests.support.small_tables import edit_metadata, make_table
 from tests.unit.test_cli import run
 
@@ -87,3 +90,63 @@ def test_a_branch_may_be_called_null(tmp_path: Path) -> None:
     branch = {"snapshot-id": first, "type": "branch"}
     edit_metadata(place, lambda data: data["refs"].update(null=branch))
     assert "It loses the swap" in run("check", "conflict", str(place), "null", "compaction").output
+
+
+# -- the column of a partition field is dropped (Altinity/ClickHouse#2084) ---------------------------------------------
+def test_the_remedy_says_which_columns_come_back(tmp_path: Path) -> None:
+    """It said that both files have columns of the same names."""
+    OURS["fault-dropped-source"](tmp_path / "t")
+    [finding] = found(tmp_path / "t", "partition-source-dropped")
+    assert "columns of the same names" not in finding.remedy
+    assert "The older file has what the newer one lacks: 1 column (p)." in finding.remedy
+    assert "Both have the same snapshots." in finding.remedy
+    assert "That loses" not in finding.remedy
+    assert finding.found == "source-id 3"
+
+
+def with_schemas(folder: Path, then: list[str], now: list[str]) -> Table:
+    """A table whose metadata files before the last have other columns, and whose last one cannot be opened."""
+    fields = [(0 if name == "p" else number + 1, name, "string") for number, name in enumerate(then)]
+    table = Table(folder, [(i or 9, name, kind) for i, name, kind in fields], [(9, 1000, "p", "identity")])
+    table.append(table.parquet("a.parquet", {name: ["v"] for name in then}, partition={"p": "v"}))
+    table.set_schema([(number + 1, name, "string") for number, name in enumerate(now)])
+    table.save()
+    return table
+
+
+@pytest.mark.parametrize(("then", "now", "told"), [
+    (["a", "b", "p"], ["a"], "The older file has what the newer one lacks: 2 columns (b, p)."),
+    (["a", "p"], ["a", "b"], "That loses 1 column (b). The older file has what the newer one lacks: 1 column (p)."),
+    (["a", "p"], ["c"], "1 column (p). Columns have other names there (a for c)."),
+])  # fmt: skip
+def test_going_back_is_told_in_both_directions(then: list[str], now: list[str], told: str, tmp_path: Path) -> None:
+    with_schemas(tmp_path / "t", then, now)
+    [finding] = found(tmp_path / "t", "partition-source-dropped")
+    assert told in finding.remedy
+
+
+def test_snapshots_that_expired_come_back_without_files(tmp_path: Path) -> None:
+    table = with_schemas(tmp_path / "t", ["a", "p"], ["a"])
+    first = table.md["snapshots"].pop()
+    table.md["snapshot-log"].clear()
+    table.md["current-snapshot-id"] = None
+    table.md["refs"] = {}
+    table.write()
+    [finding] = found(tmp_path / "t", "partition-source-dropped")
+    assert f"1 column (p), and 1 snapshot ({first['snapshot-id']}), whose files may be gone." in finding.remedy
+    assert "the same snapshots" not in finding.remedy
+
+
+def test_readers_say_who_reads_a_table_without_the_column_of_its_partition_field(tmp_path: Path) -> None:
+    OURS["fault-dropped-source"](tmp_path / "t")
+    answers = {v.reader.id: v.answer for v in find_readers(direct.open_table(str(tmp_path / "t"))).verdicts}
+    assert {name for name, answer in answers.items() if answer == "yes"} >= {"pyiceberg", "polars", "clickhouse"}
+    assert {name for name, answer in answers.items() if answer == "no"} >= {"spark", "trino", "duckdb"}
+
+
+def test_a_spec_that_comes_from_no_schema_says_what_its_number_is(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.md["partition-specs"].append(Table.spec(5, [(77, 1001, "q", "identity")]))
+    table.write()
+    [finding] = found(tmp_path / "t", "partition-source-dropped")
+    assert finding.found == "source-id 77"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.model.metadata import Schema, Snapshot, TableMetadata
 from explorer.spec.doctor.java_schema import SchemaCheck
 from explorer.spec.text.names import base_name, beside, first_named, first_of, path_in_sql, text_in_sql
 from explorer.spec.text.units import count, whole
@@ -61,7 +61,8 @@ def find_lost_schema(held: Sequence[tuple[str, str]]) -> LostSchema | None:
 
 
 def loss_words(previous: TableMetadata, metadata: TableMetadata, lost: LostSchema | None) -> str:
-    """Say what going back from a metadata file to an older one loses: snapshots, rows by their summaries, columns.
+    """Say what going back from a metadata file to an older one loses (snapshots, rows by their summaries, columns), and
+    what it brings back.
 
     Args:
         previous: The older one.
@@ -69,23 +70,49 @@ def loss_words(previous: TableMetadata, metadata: TableMetadata, lost: LostSchem
         lost: The current schema of the newer one, where it lacks that.
 
     Returns:
-        A sentence.
+        Sentences.
     """
-    snapshots = [one for one in metadata.snapshots if previous.snapshot(one.snapshot_id) is None]
     now, then = (one.schema(one.current_schema_id) for one in (metadata, previous))
     names = [field.name for field in now.fields] if now else lost.columns if lost else None
-    old = {field.name for field in then.fields} if then else set()
-    parts = []
+    older = [field.name for field in then.fields] if then else []
+    renamed = _renamed(then, now)
+    goes, returns = list[str](), list[str]()
     if names is None:
-        parts.append(f"what schema {metadata.current_schema_id} has that the schemas of the older file lack")
-    elif new := [name for name in names if name not in old]:
-        parts.append(f"{count(len(new), 'column')} ({first_of(new, NAMED)})")
-    if snapshots:
-        ids = first_named([one.snapshot_id for one in snapshots], str, NAMED)
-        parts.append(f"{count(len(snapshots), 'snapshot')} ({ids}){_rows(snapshots)}")
-    if not parts:
-        return "Both have the same snapshots, and columns of the same names."
-    return f"That loses {', and '.join(parts)}."
+        goes.append(f"what schema {metadata.current_schema_id} has that the schemas of the older file lack")
+    else:
+        if new := [name for name in names if name not in (*older, *renamed.values())]:
+            goes.append(_columns(new))
+        if back := [name for name in older if name not in (*names, *renamed)]:
+            returns.append(_columns(back))
+    if snapshots := [one for one in metadata.snapshots if previous.snapshot(one.snapshot_id) is None]:
+        goes.append(f"{_snapshots(snapshots)}{_rows(snapshots)}")
+    if expired := [one for one in previous.snapshots if metadata.snapshot(one.snapshot_id) is None]:
+        returns.append(f"{_snapshots(expired)}, whose files may be gone")
+    others = first_of([f"{old} for {new}" for old, new in renamed.items()], NAMED)
+    sentences = [
+        f"That loses {', and '.join(goes)}." if goes else "",
+        f"The older file has what the newer one lacks: {', and '.join(returns)}." if returns else "",
+        f"Columns have other names there ({others})." if renamed else "",
+        "Both have the same snapshots." if not snapshots and not expired and (goes or returns or renamed) else "",
+    ]
+    return " ".join(filter(None, sentences)) or "Both have the same snapshots, and columns of the same names."
+
+
+def _renamed(then: Schema | None, now: Schema | None) -> dict[str, str]:
+    """The columns that have another name in the older schema: that, and the newer."""
+    if then is None or now is None:
+        return {}
+    newer = {field.id: field.name for field in now.fields}
+    pairs = {field.name: newer[field.id] for field in then.fields if field.id in newer}
+    return {old: new for old, new in pairs.items() if old != new}
+
+
+def _snapshots(some: Sequence[Snapshot]) -> str:
+    return f"{count(len(some), 'snapshot')} ({first_named([one.snapshot_id for one in some], str, NAMED)})"
+
+
+def _columns(names: Sequence[str]) -> str:
+    return f"{count(len(names), 'column')} ({first_of(names, NAMED)})"
 
 
 def _rows(snapshots: Sequence[Snapshot]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from explorer.spec.doctor.java_metadata import java_rules
 from explorer.spec.doctor.java_schema import is_type
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO, is_promotion
 from explorer.spec.doctor.promotions import kind_of as _kind
-from explorer.spec.doctor.remedy_cases import NEW_UUID, NO_SCHEMA_ID, NO_UUID, ZERO
+from explorer.spec.doctor.remedy_cases import NEW_UUID, NO_SCHEMA_ID, NO_SOURCE, NO_UUID, ZERO
 from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.secrets.secret_names import ALONE, WITHIN, holds_secret
 
@@ -277,6 +277,11 @@ def _snapshot_schema(meta: TableMetadata, here: Any) -> Iterator[Finding]:
         yield here("readers-differ", NO_SCHEMA_ID, location=where, snapshots=(current.snapshot_id,), severity="info")
 
 
+def _source_words(ids: Sequence[int]) -> str:
+    """The ids of columns that a partition field comes from, said as what they are."""
+    return f"source-id {ids[0]}" if len(ids) == 1 else f"source-ids {', '.join(map(str, ids))}"
+
+
 def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
     """Rules 9 and 11."""
     fields_by_id: dict[int, tuple[int, tuple[int, ...], str]] = {}
@@ -316,12 +321,12 @@ def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
             if field.transform == "void":
                 continue
             if default and current and not set(field.source_ids) <= set(current.by_id):
-                cause = f"partition field {field.name!r} of the default spec comes from a column that is not there"
+                cause = f"partition field {field.name!r} of the default spec {NO_SOURCE}"
                 yield here(
                     "partition-source-dropped",
                     cause,
                     location=place,
-                    found=list(field.source_ids),
+                    found=_source_words(field.source_ids),
                     severity="error",
                     refused="table",
                 )
@@ -329,7 +334,7 @@ def _specs(meta: TableMetadata, here: Any) -> Iterator[Finding]:
                 cause = (
                     f"partition field {field.name!r} of spec {spec.spec_id} comes from field {missing[0]}, of no schema"
                 )
-                yield here("partition-source-dropped", cause, location=place, found=missing[0])
+                yield here("partition-source-dropped", cause, location=place, found=_source_words(missing))
 
 
 def _names_columns(name: str, value: str) -> bool:

@@ -52,6 +52,8 @@ NEW_UUID = (
     "its writer gave the table another UUID: it has snapshots of the metadata file before. Who opens it anew reads it; "
     "who holds it open, or commits to a REST catalog with the old UUID, is refused ('Table UUID does not match')"
 )
+NO_SOURCE = "comes from a column that is not there"
+"""Of a partition field of the default spec: its column was dropped."""
 NO_UUID = (
     "the table has no UUID, which version 1 allows: Iceberg Java loads it, but Spark's queries, INSERTs and most "
     'procedures fail (\'Cannot invoke "String.length()" because "name" is null\')'

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from explorer.spec.doctor.findings import Finding
-from explorer.spec.doctor.remedy_cases import ENTRIES_SCHEMA, NO_SCHEMA_FIELD, NO_SCHEMA_ID, NO_UUID, ZERO
+from explorer.spec.doctor.remedy_cases import (
+    ENTRIES_SCHEMA,
+    NO_SCHEMA_FIELD,
+    NO_SCHEMA_ID,
+    NO_SOURCE,
+    NO_UUID,
+    ZERO,
+)
 from explorer.spec.doctor.remedy_texts import MISREAD_BY
 from explorer.spec.readers.table_features import TableFeature
 from explorer.spec.text.names import base_name
@@ -17,6 +24,7 @@ FAULTS: Mapping[tuple[str, str], str] = {
     ("avro-schema", ENTRIES_SCHEMA): "fault-header-schema",
     ("metadata-field", NO_SCHEMA_FIELD): "fault-no-v1-schema",
     ("uuid-changed", NO_UUID): "fault-no-uuid",
+    ("partition-source-dropped", NO_SOURCE): "fault-dropped-source",
     ("current-schema-missing", "is not in `schemas`"): "fault-no-current-schema",
     ("readers-differ", ZERO): "fault-field-id-zero",
     ("manifest-content", "Spark reads the rows of the delete file as rows of the table"): "fault-delete-as-data",

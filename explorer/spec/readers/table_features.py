@@ -63,6 +63,7 @@ FEATURES: Mapping[str, str] = {
     "fault-no-v1-schema": "version 1 without `schema`",
     "fault-no-uuid": "version 1 without a UUID",
     "fault-no-current-schema": "current schema that is not in `schemas`",
+    "fault-dropped-source": "partition field whose column was dropped",
     "fault-field-id-zero": "field id 0",
     "fault-delete-as-data": "delete file in a data manifest",
 }
