@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from tests.support import direct
 from tests.support.feature_tables import OURS
 from tests.support.report_tables import found, java_table, live_files, spark_namespace
 from tests.support.small_tables import newest_metadata
-from tests.unit.test_twentysixth_reports import four_commits
+from tests.unit.test_twentysixth_reports import WRONG_METRICS, four_commits, with_wrong_metrics
 
 SPACE = "sandbox.twentysixth"
 
@@ -151,3 +152,28 @@ def test_going_back_brings_the_column_back(session: Any, tmp_path: Path) -> None
     for inspected in (static.inspect.files, static.inspect.partitions, static.inspect.entries):
         with pytest.raises(ValueError, match="Could not find field"):
             inspected()
+
+
+# -- counts and bounds that are wrong (apache/iceberg#17558) -----------------------------------------------------------
+@pytest.mark.parametrize("deletes", [False, True])
+@pytest.mark.parametrize("case", WRONG_METRICS)
+def test_filters_miss_rows_until_the_file_is_rewritten(
+    case: str, deletes: bool, session: Any, tmp_path: Path
+) -> None:  # fmt: skip
+    """The remedy read as if a setting for aggregates were enough."""
+    _, condition, number = WRONG_METRICS[case]
+    place = with_wrong_metrics(tmp_path / "t", case, deletes)
+    name = f"{SPACE}.metrics_{case}_{deletes}".lower()
+    register = f"'{name.removeprefix('sandbox.')}', 'file:{newest_metadata(place)}'"
+    session.sql(f"CALL sandbox.system.register_table({register})")
+    finding = found(name, "metrics-wrong", deep=True)[0]
+    count = f"SELECT count(*) FROM {name} WHERE {condition}"
+    told = statements(finding.remedy)
+    if set_statement := re.findall(r"SET `[a-z.-]+` = false", finding.remedy):
+        session.sql(set_statement[0])
+    try:
+        assert session.sql(count).collect()[0][0] == 0
+        session.sql(next(one for one in told if one.startswith("CALL")))
+        assert session.sql(count).collect()[0][0] == number
+    finally:
+        session.sql("RESET `spark.sql.iceberg.aggregate-push-down.enabled`")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from explorer.reports.readers import find_readers
-from tests.cases.mini import Table
+from tests.cases.mini import Table, single
 from tests.support import direct
 from tests.support.feature_tables import OURS
 from tests.support.report_tables import found
@@ -150,3 +151,48 @@ def test_a_spec_that_comes_from_no_schema_says_what_its_number_is(tmp_path: Path
     table.write()
     [finding] = found(tmp_path / "t", "partition-source-dropped")
     assert finding.found == "source-id 77"
+
+
+# -- counts and bounds that are wrong (apache/iceberg#17558) -----------------------------------------------------------
+NAN = float("nan")
+WRONG_METRICS: dict[str, tuple[dict[str, Any], str, int]] = {
+    "nulls": ({"null_value_counts": {1: 0, 2: 0}}, "x IS NULL", 1),
+    "nulls_alone": ({"null_value_counts": {1: 0, 2: 4}, "lower_bounds": {}, "upper_bounds": {}}, "x = 1", 1),
+    "nan": ({"nan_value_counts": {2: 0}}, "x = double('NaN')", 1),
+    "nan_alone": ({"nan_value_counts": {2: 4}, "null_value_counts": {1: 0}}, "x = 1", 1),
+    "values": ({"value_counts": {1: 4, 2: 1}}, "x = 1", 1),
+    "upper": ({"upper_bounds": {2: single("double", 1.0)}}, "x = 2", 1),
+    "lower": ({"lower_bounds": {2: single("double", 2.0)}}, "x = 1", 1),
+}
+"""By case: what the manifest says instead, a filter, and how many rows of the file it matches."""
+
+
+def with_wrong_metrics(folder: Path, case: str, deletes: bool = False) -> Path:
+    """A table of one file, of whose column x the manifest says something wrong; and a delete, if asked for."""
+    table = Table(folder, [(1, "id", "long"), (2, "x", "double")])
+    rows = {"id": [1, 2, 3, 4], "x": [1.0, 2.0, NAN, None]}
+    file = table.parquet("a.parquet", rows) | {"nan_value_counts": {2: 1}} | WRONG_METRICS[case][0]
+    table.append(file)
+    if deletes:
+        other = table.parquet("b.parquet", {"id": [5, 6], "x": [5.0, 6.0]}) | {"nan_value_counts": {2: 0}}
+        table.append(other)
+        table.delta(deletes=[table.position_delete("d.parquet", [(other["file_path"], 0)])])
+    return folder
+
+
+@pytest.mark.parametrize("deletes", [False, True])
+@pytest.mark.parametrize("case", WRONG_METRICS)
+def test_wrong_metrics_are_said_to_lose_rows_of_filters(case: str, deletes: bool, tmp_path: Path) -> None:
+    finding = found(with_wrong_metrics(tmp_path / "t", case, deletes), "metrics-wrong", deep=True)[0]
+    by = "they skip the file, and so miss its rows" if case in ("upper", "lower") else "IS NULL skips a file"
+    assert by in finding.remedy
+    assert ("answers MIN, MAX and COUNT" in finding.remedy) == (not deletes)
+    assert ("That helps these aggregates alone: filters" in finding.remedy) == (not deletes)
+    assert ("Until then filters" in finding.remedy) == deletes
+
+
+def test_sizes_of_columns_skip_nothing(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.append(table.parquet("a.parquet", {"id": [1]}) | {"column_sizes": {1: 10**9}})
+    [finding] = found(tmp_path / "t", "metrics-wrong")
+    assert "filters" not in finding.remedy

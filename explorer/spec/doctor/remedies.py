@@ -60,6 +60,22 @@ COUNTED = ("metrics-wrong", "record-count")
 """Rules about counts and bounds of columns, and of rows."""
 OF_SIZES = "column sizes"
 """In the words of a finding about sizes, which nobody answers from."""
+WRONG_COUNTS = (
+    "number of nulls",
+    "number of NaN",
+    "are more than its values",
+    "count is below 0",
+    "number of values",
+    "filters go by the counts",
+)
+"""In the words of findings about counts of a column's values, nulls and NaN."""
+WRONG_BOUNDS = ("filters skip", "a bound of a text")
+"""In the words of findings about bounds by which files are skipped."""
+FILTERS_BY_COUNTS = (
+    "filters go by the counts, too, and so miss rows. IS NULL skips a file with 0 nulls, = double('NaN') one with 0 "
+    "NaN. Other filters on the column skip a file that has nulls alone, or NaN alone"
+)
+FILTERS_BY_BOUNDS = "filters on the column go by it, too: they skip the file, and so miss its rows"
 OF_POSITIONS = ("position-deletes-v3", "delete-names-nothing")
 """Rules that are about position delete files alone."""
 UNKNOWN_DELETES = (
@@ -226,7 +242,7 @@ def remedy(
         again=_again(situation, catalog, name) if rule == "manifest-missing" and not anew else "",
     )  # fmt: skip
     text += _deletes_at_risk(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
-    text += _aggregates(rule, situation, columns, what)
+    text += _answered_wrong(rule, situation, columns, what, _is_of_deletes(situation, file, node, location))
     text = _first_allow_removal(text, metadata, f"{catalog}.{name}") if metadata else text
     return UNOPENED + text if writes and not situation.opened else text
 
@@ -319,17 +335,39 @@ def _deletes_at_risk(situation: Situation) -> str:
     )
 
 
-def _aggregates(rule: str, situation: Situation, columns: Sequence[str], what: str) -> str:
-    """Say that Spark answers aggregates from what is wrong, as a sentence: it does so where the snapshot has no
-    deletes, of texts and bytes by their counts alone."""
-    metadata = situation.metadata
-    if rule not in COUNTED or OF_SIZES in what or metadata is None or any(m.content for m in situation.listed):
+def _answered_wrong(
+    rule: str, situation: Situation, columns: Sequence[str], what: str, is_of_deletes: bool
+) -> str:  # fmt: skip
+    """Say which queries Spark answers wrong by what a finding is about, and what to do until it is mended, as
+    sentences."""
+    if rule not in COUNTED or situation.metadata is None:
         return ""
+    aggregates = _answers_aggregates(situation.metadata, situation, columns, what)
+    first = f" Until then Spark answers MIN, MAX and COUNT of the whole table by it. {READS_ROWS} reads the rows."
+    skips = "" if is_of_deletes or rule != "metrics-wrong" else _skips(what)
+    if not skips:
+        return first if aggregates else ""
+    if aggregates:
+        return f"{first} That helps these aggregates alone: {skips}."
+    return f" Until then {skips}."
+
+
+def _answers_aggregates(metadata: TableMetadata, situation: Situation, columns: Sequence[str], what: str) -> bool:
+    """Whether Spark answers aggregates from what is wrong: it does so where the snapshot has no deletes, of texts and
+    bytes by their counts alone."""
+    if OF_SIZES in what or any(m.content for m in situation.listed):
+        return False
     schema = metadata.schema(metadata.current_schema_id)
     kinds = {str(field.type) for field in schema.fields if field.name in columns} if schema else set()
-    if "bound" in what and kinds and kinds <= {"string", "binary"}:
-        return ""
-    return f" Until then Spark answers MIN, MAX and COUNT of the whole table by it. {READS_ROWS} reads the rows."
+    return not ("bound" in what and kinds and kinds <= {"string", "binary"})
+
+
+def _skips(what: str) -> str:
+    """Say which filters skip a file by what is wrong (InclusiveMetricsEvaluator); empty where none does, or where
+    Iceberg fails instead."""
+    if any(words in what for words in WRONG_COUNTS):
+        return FILTERS_BY_COUNTS
+    return FILTERS_BY_BOUNDS if any(words in what for words in WRONG_BOUNDS) else ""
 
 
 def takes_others(kind: str, number: int, reason: str) -> str:
