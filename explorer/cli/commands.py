@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,12 @@ from explorer.cli.base import ERROR, WARNING, finish, group, pairs, place_option
 from explorer.cli.gate import GATE_FORMATS, gate_text, log_health, tell_webhook
 from explorer.cli.output import FORMATS, ROW_FORMATS, Output, output_option
 from explorer.cli.screen import safe, say
-from explorer.errors import WrongUsage
+from explorer.errors import ExplorerError, WrongUsage
 from explorer.progress import listener
 from explorer.questions import QUESTIONS, Parameter, Question
 from explorer.questions.answers import check_picture_file
-from explorer.questions.parameters import CatalogAt, TableAt
+from explorer.questions.offers import OF_METADATA, told_names
+from explorer.questions.parameters import CatalogAt, Offer, TableAt
 from explorer.spec.doctor.gate import FAIL_ON, FailOn, level_of_exit
 from explorer.spec.doctor.rules import EXIT_CODES
 from explorer.storage.processor_time import begin, remove_limit
@@ -59,6 +61,28 @@ class ChoiceType(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
+class QuestionCommand(click.Command):
+    """A command that says, where an argument is missing that names something of the table, which names there are."""
+
+    def __init__(self, *args: Any, offered: Mapping[str, Offer], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.offered = offered
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.MissingParameter as error:
+            offer = self.offered.get((error.param.name if error.param else None) or "", "")
+            if offer not in OF_METADATA or not (name := ctx.params.get("subject")):
+                raise
+            names = ""
+            with suppress(ExplorerError, OSError):
+                names = told_names(offer, TableAt(name, ctx.params.get("catalog")).open())
+            if not names:
+                raise
+            raise click.UsageError(f"{error.format_message().rstrip('.')}: there are {names}.", ctx) from error
+
+
 def add_commands() -> None:
     """Add a command for each question of the registry."""
     for question in QUESTIONS.values():
@@ -84,7 +108,10 @@ def command_of(question: Question) -> click.Command:
         decorated = click.argument("subject", metavar="[CATALOG]", required=False)(place_options(decorated))
     positional = [f"{p.name.upper()}: {_about(p)}" for p in question.parameters if p.is_positional]
     about = "\n\n".join(filter(None, (question.summary, question.description, *positional)))
-    command = click.command(question.name, help=about, short_help=question.summary)(decorated)
+    offered = {parameter.name: parameter.kind.offer for parameter in question.parameters}
+    command = click.command(
+        question.name, cls=QuestionCommand, offered=offered, help=about, short_help=question.summary
+    )(decorated)
     command.params.sort(key=lambda param: param.name in PLACE)  # options that most people never need come last
     return command
 

@@ -17,7 +17,7 @@ from explorer.graph.source import GraphSource, GraphView
 from explorer.model.metadata import Snapshot
 from explorer.spec.secrets.redaction import redact
 from explorer.spec.text.identifiers import join_identifier, split_identifier
-from explorer.spec.text.names import LABEL, base_name, shorten, snapshot_name
+from explorer.spec.text.names import LABEL, base_name, metadata_name, shorten, snapshot_name
 from explorer.spec.text.units import brief_count, count, second, whole
 
 METADATA, SNAPSHOTS = "metadata files", "snapshots"
@@ -109,10 +109,7 @@ class _Builder:
 
     @staticmethod
     def metadata_label(path: str) -> str:
-        name = base_name(path)
-        head = name.split("-")[0] if "-" in name else name.split(".")[0]
-        number = whole(head.lstrip("v"))
-        return shorten(name, LABEL) if number is None else f"metadata-{number}"
+        return metadata_name(path) or shorten(base_name(path), LABEL)
 
     def snapshots(self) -> list[Snapshot]:
         """Snapshots newest first, a window of them around the one in view, each under its refs."""

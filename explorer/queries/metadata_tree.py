@@ -30,7 +30,7 @@ from explorer.spec.entries.lazy_table import Batches, Parts, omissions
 from explorer.spec.entries.manifest_set_diff import KEY, compare, compare_keys, comparisons, keys_of
 from explorer.spec.entries.manifest_sets import Comparison, Sets
 from explorer.spec.rows.spilled_rows import RowParts
-from explorer.spec.text.names import base_name, shorten
+from explorer.spec.text.names import base_name, first_of, metadata_name, shorten
 from explorer.spec.text.units import count
 from explorer.spec.values.values import common_partition_type
 from explorer.storage import limits
@@ -330,17 +330,20 @@ class MetadataTree:
         return metadata
 
     def find_metadata(self, name: str | None) -> TableMetadata:
-        """A metadata file by its path, the end of it, or its version number; None: the current one. Raises
-        NotFoundInTable, UnreadableFile."""
+        """A metadata file by its path, the end of it, its version number, or its name as shown (metadata-3); None: the
+        current one. Raises NotFoundInTable, UnreadableFile."""
         paths = [*(e.metadata_file for e in self.metadata.metadata_log), self.metadata.metadata_location]
         named = [
             path
             for path in paths
-            if name is None or path == name or path.endswith(f"/{name}") or str(metadata_version(path)) == str(name)
+            if name is None
+            or path == name
+            or path.endswith(f"/{name}")
+            or str(name) in (str(metadata_version(path)), metadata_name(path))
         ]
         if not named:
-            versions = ", ".join(str(metadata_version(path)) for path in paths)
-            raise NotFoundInTable(f"no metadata file {name!r}: the log has {versions}")
+            names = [metadata_name(path) or base_name(path) for path in reversed(paths)]
+            raise NotFoundInTable(f"no metadata file {name!r}: the log has {first_of(names)}")
         return self.metadata_file(named[-1])
 
     def metadata_of(self, snapshot: Snapshot) -> TableMetadata | None:

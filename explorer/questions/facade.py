@@ -517,7 +517,7 @@ class HistoryQuestions:
         """Compare two metadata files by meaning.
 
         Args:
-            older: The older metadata file: its version number, or its path.
+            older: The older metadata file: metadata-3, its version number, or its path.
             newer: The newer metadata file. The current one if left out.
 
         Returns:
@@ -854,7 +854,7 @@ class CheckQuestions:
         (replace-partitions, overwrite-filter) has none then, as in Spark.
 
         Args:
-            base: The snapshot at which the commit began.
+            base: The snapshot at which the commit began; `null` is that of a writer that names none to Iceberg.
             operation: The operation.
             isolation: The isolation level.
             without: Switch a validation off, by its name in Iceberg's API. May be given several times.

@@ -177,7 +177,7 @@ def metadata(table: Table, older: MetadataRef, newer: MetadataRef | None = None)
     """Compare two metadata files by meaning.
 
     Args:
-        older: The older metadata file: its version number, or its path.
+        older: The older metadata file: metadata-3, its version number, or its path.
         newer: The newer metadata file. The current one if left out.
 
     Returns:

@@ -65,3 +65,17 @@ NAMES: dict[str, Callable[[Any], Iterable[str]]] = {
     "snapshots": _snapshots, "columns": _columns, "files": _files, "metadata files": _metadata_files,
 }  # fmt: skip
 """What is listed for each kind."""
+OF_METADATA: tuple[Offer, ...] = ("snapshots", "columns", "metadata files")
+"""Kinds whose names the table's metadata has: no manifest is read for them."""
+TOLD = 10
+"""Names that a message tells."""
+
+
+def told_names(kind: Offer, table: Table) -> str:
+    """Return the first names of a kind in words, metadata files by their short names; empty where there is none."""
+    from explorer.spec.text.names import first_of, metadata_name
+
+    names = offers(kind, table)
+    if kind == "metadata files":
+        names = [metadata_name(name) or name for name in names]
+    return first_of(names, TOLD) if names else ""

@@ -63,7 +63,7 @@ SnapshotRef: TypeAlias = Annotated[
 Side: TypeAlias = Annotated[str, Kind(metavar="SNAPSHOT", offer="snapshots")]
 """One of two snapshots that are compared; `none` is the table before its first snapshot."""
 MetadataRef: TypeAlias = Annotated[str, Kind(metavar="VERSION", offer="metadata files")]
-"""A metadata file: its version number, its path, or the end of its path."""
+"""A metadata file: `metadata-3` as shown, its version number, its path, or the end of its path."""
 Filter: TypeAlias = Annotated[str, Kind(metavar="FILTER", offer="columns")]
 """A filter in the language of docs/filters.md."""
 Filters: TypeAlias = Annotated["Sequence[str]", Kind(metavar="FILTER", several=True, offer="columns", is_in_files=True)]

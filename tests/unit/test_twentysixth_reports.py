@@ -196,3 +196,27 @@ def test_sizes_of_columns_skip_nothing(tmp_path: Path) -> None:
     table.append(table.parquet("a.parquet", {"id": [1]}) | {"column_sizes": {1: 10**9}})
     [finding] = found(tmp_path / "t", "metrics-wrong")
     assert "filters" not in finding.remedy
+
+
+# -- names of metadata files -------------------------------------------------------------------------------------------
+def test_a_metadata_file_is_found_by_the_name_that_show_prints(tmp_path: Path) -> None:
+    place = make_table(tmp_path, 3)
+    assert "metadata-3 (current)" in run("show", str(place)).output
+    by_name = run("history", "metadata", str(place), "metadata-1", "metadata-2")
+    assert by_name.exit_code == 0
+    assert by_name.output == run("history", "metadata", str(place), "1", "2").output
+    told = run("history", "metadata", str(place), "metadata-9")
+    assert told.exit_code == 1
+    assert "the log has metadata-3, metadata-2, metadata-1, metadata-0" in told.output
+
+
+def test_a_missing_argument_says_which_names_there_are(tmp_path: Path) -> None:
+    place = str(make_table(tmp_path, 3))
+    told = run("history", "metadata", place)
+    assert told.exit_code == 2
+    assert "Missing argument 'OLDER': there are metadata-3, metadata-2, metadata-1, metadata-0." in told.output
+    told = run("check", "conflict", place)
+    assert "Missing argument 'BASE': there are main, snapshot-3, snapshot-2, snapshot-1." in told.output
+    assert "Missing argument 'OPERATION'." in run("check", "conflict", place, "main").output
+    assert "Missing argument 'OLDER'." in run("history", "metadata", str(tmp_path / "none")).output
+    assert "Missing argument 'TABLE'." in run("history", "metadata").output

@@ -13,6 +13,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.secrets.redaction import redact
 from explorer.spec.text.identifiers import split_identifier
+from explorer.spec.text.units import whole
 
 T = TypeVar("T")
 LABEL = 23
@@ -126,6 +127,14 @@ def natural(name: str) -> list[tuple[bool, int, str]]:
     return [
         (part[0] in "0123456789", len(digits), digits or part) for part, digits in zip(parts, digits_of, strict=True)
     ]
+
+
+def metadata_name(path: str) -> str | None:
+    """What a metadata file is called, such as metadata-3, by the version in its name; None without one."""
+    name = base_name(path)
+    head = name.split("-")[0] if "-" in name else name.split(".")[0]
+    number = whole(head.lstrip("v"))
+    return None if number is None else f"metadata-{number}"
 
 
 def shorten(text: str, width: int) -> str:
