@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 from pyiceberg.table import StaticTable
 
+from explorer.lab.sandbox import Bench
 from explorer.reports.conflicts import explain_conflict
 from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.commits.operations import Operation
+from tests.spark.test_lab import meet
 from tests.statements.printed import statements
 from tests.support import direct
 from tests.support.feature_tables import OURS
@@ -177,3 +180,15 @@ def test_filters_miss_rows_until_the_file_is_rewritten(
         assert session.sql(count).collect()[0][0] == number
     finally:
         session.sql("RESET `spark.sql.iceberg.aggregate-push-down.enabled`")
+
+
+def test_a_writer_without_a_start_is_refused_once_snapshots_expire(engine: SparkEngine, sandbox: Path) -> None:
+    """In the lab, step by step and by Iceberg's own commit()."""
+    bench = Bench(engine)
+    for kind in ("mor-update", "cow-update", "compaction", "equality-delete"):
+        checks = tuple(v for v in Operation(kind).validations if v != "validateFromSnapshot")
+        happened, decision = meet(bench, Operation(kind, chosen=checks), Operation("expire"))
+        found = [conflict.check for conflict in decision.conflicts]
+        assert (happened, found) == (
+            ("retry", []) if kind == "equality-delete" else ("refused", ["validationHistory"])
+        ), kind
