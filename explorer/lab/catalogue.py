@@ -59,7 +59,8 @@ def intent(writer: Writer) -> Intent:
     version, engine = writer.table.metadata.format_version, operation.engine
     vectors = version >= 3 and bool(referenced)
     checks = frozenset(operation.validations)
-    return Intent(what, checks, replaced, referenced, concerns, vectors, version=version, engine=engine)
+    others = not (what.refers or what.replaces)
+    return Intent(what, checks, replaced, referenced, concerns, vectors, others, version, engine)
 
 
 def predict(run: Run, table: Table, name: str = "A") -> Decision:

@@ -132,7 +132,9 @@ class _Planner:
             elif check == "conflictDetectionFilter":
                 pending.conflictDetectionFilter(condition)
             elif check == "validateDataFilesExist":
-                pending.validateDataFilesExist(self.collection("ArrayList", self.touched))
+                # equality deletes refer to no file: their writer (Flink) asks for those of its own commit
+                files = self.touched if self.operation.what.refers else self.added
+                pending.validateDataFilesExist(self.collection("ArrayList", files))
             elif check != "dataSequenceNumber":
                 getattr(pending, check)()
 

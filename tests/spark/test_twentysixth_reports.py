@@ -192,3 +192,12 @@ def test_a_writer_without_a_start_is_refused_once_snapshots_expire(engine: Spark
         assert (happened, found) == (
             ("retry", []) if kind == "equality-delete" else ("refused", ["validationHistory"])
         ), kind
+
+
+def test_the_sink_of_an_old_flink_in_the_lab(engine: SparkEngine, sandbox: Path) -> None:
+    bench, checks = Bench(engine), ("validateDataFilesExist", "validateDeletedFiles")
+    for early, expected in {"compaction": "retry", "cow-delete": "retry", "expire": "refused"}.items():
+        happened, _ = meet(bench, Operation("equality-delete", chosen=checks), Operation(early))
+        assert happened == expected, early
+    begun = Operation("equality-delete", chosen=("validateFromSnapshot", *checks))
+    assert meet(bench, begun, Operation("compaction"))[0] == "retry"
