@@ -19,7 +19,8 @@ import pytest
 import explorer
 from explorer.errors import ExplorerError, NotSupported
 from explorer.spark_engine.fileio import java_file_io
-from explorer.storage.signed_requests import MOST_HEADERS, signing_settings
+from explorer.storage.catalogs.signing import signing_settings
+from explorer.storage.signed_requests import MOST_HEADERS
 from explorer.storage.stores import SIGNING_URL
 from tests.support.small_tables import make_table, newest_metadata
 

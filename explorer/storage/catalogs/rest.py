@@ -38,8 +38,8 @@ from explorer.spec.secrets.redaction import metadata_without_secrets, redact
 from explorer.spec.text.units import human_bytes
 from explorer.storage import limits as budget
 from explorer.storage.catalogs.deadlines import set_deadlines
+from explorer.storage.catalogs.signing import signing_settings
 from explorer.storage.formats.json_text import load_json
-from explorer.storage.signed_requests import signing_settings
 
 STORAGE = frozenset({
     *(f"{kind}.{key}" for kind in ("s3", "client")
