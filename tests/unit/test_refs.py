@@ -246,7 +246,7 @@ def test_which_snapshot_is_meant() -> None:
     empty = on_paper([], {}, {}, NOW)
     with pytest.raises(NotFoundInTable, match="nothing was committed yet"):
         at(None, empty)
-    with pytest.raises(NotFoundInTable, match=r"begins \?"):
+    with pytest.raises(NotFoundInTable, match="the metadata has no snapshot-log"):
         at(times[0], empty)
 
 
