@@ -448,8 +448,10 @@ def test_explain_conflict_of_a_real_table(sandbox: Path) -> None:
         direct.open_table("demo.compaction_sort"), "snapshot-3", "compaction", Operation("compaction").validations
     )
     assert {c.check for c in compaction.conflicts} == {"validateFromSnapshot", "failMissingDeletePaths"}
+    branches = direct.open_table("demo.branches_and_tags")
     with pytest.raises(NotFoundInTable, match="no ancestor"):
-        explain_conflict(direct.open_table("demo.branches_and_tags"), "snapshot-6", "append", ())
+        explain_conflict(branches, "snapshot-6", "mor-update", update)
+    assert explain_conflict(branches, "snapshot-6", "append", ()).outcome == "retry"  # it validates nothing
     for kind, level in (("cow-merge", "snapshot"), ("cow-update", "serializable")):  # as the table's properties say
         asked = ["check", "conflict", "demo.mixed_modes", "snapshot-2", kind, "-o", "json"]
         assert json.loads(CliRunner().invoke(main, asked).output)["isolation"] == level
