@@ -151,3 +151,12 @@ def runs_spark() -> bool:
 def artifacts() -> Path:
     """Where tests leave screenshots."""
     return ARTIFACTS
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder of the test's own, which nobody else may read."""
+    folder = tmp_path / "home"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("ICEDIVE_HOME", str(folder))
+    return folder

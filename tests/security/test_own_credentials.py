@@ -24,14 +24,6 @@ from tests.support.token_catalog import SECRETS, TokenCatalog, token_catalog
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setenv("ICEDIVE_HOME", str(folder))
-    return folder
-
-
-@pytest.fixture
 def warehouse(tmp_path: Path) -> Path:
     return make_table(tmp_path).parent
 

@@ -49,14 +49,6 @@ class Memory(KeyringBackend):
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setenv("ICEDIVE_HOME", str(folder))
-    return folder
-
-
-@pytest.fixture
 def ring() -> Iterator[Memory]:
     before, ring = keyring.get_keyring(), Memory()
     keyring.set_keyring(ring)
