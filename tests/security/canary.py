@@ -72,6 +72,7 @@ class Canary:
         over = threading.Event()
         process = psutil.Process(pid)
         before = {child.pid for child in process.children(recursive=True)}
+        own_words = process.cmdline()
 
         def look() -> None:
             while not over.is_set():
@@ -79,8 +80,11 @@ class Canary:
                     if child.pid in before:
                         continue
                     try:
-                        while (words := child.cmdline()) and Path(words[0]).name == "jspawnhelper":
-                            continue  # Java's own, which becomes the program
+                        # between fork and exec a child has its parent's words, and then those of Java's helper
+                        while (words := child.cmdline()) and (
+                            words == own_words or Path(words[0]).name == "jspawnhelper"
+                        ):
+                            continue
                         self.programs.add(" ".join(words))
                     except psutil.Error:
                         continue
