@@ -150,7 +150,8 @@ def _missing_fields(findings: Sequence[Finding], lists: Lists) -> Iterator[Becau
         follow = FROM_WHAT_IS_MISSING.get(f.location)
         rules = ("metadata-field", "format-version-unknown", "id-beyond-64-bits")
         if follow and f.rule in rules and f.severity != "warning":  # of what Java does without
-            yield f, [other for other in findings if other.rule in follow and other.location != f.location]
+            here = (f.rule, f.location)
+            yield f, [other for other in findings if other.rule in follow and (other.rule, other.location) != here]
 
 
 def _same_place(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:

@@ -77,7 +77,11 @@ def loss_words(previous: TableMetadata, metadata: TableMetadata, lost: LostSchem
     older = [field.name for field in then.fields] if then else []
     renamed = _renamed(then, now)
     goes, returns = list[str](), list[str]()
-    if names is None:
+    if metadata.current_schema_id is None and metadata.schemas:  # it may be any of those that are there
+        lacking = [str(one.schema_id) for one in metadata.schemas if previous.schema(one.schema_id) is None]
+        if lacking:
+            goes.append(f"what schema {' or '.join(lacking)} has that the schemas of the older file lack")
+    elif names is None:
         goes.append(f"what schema {metadata.current_schema_id} has that the schemas of the older file lack")
     else:
         if new := [name for name in names if name not in (*older, *renamed.values())]:
