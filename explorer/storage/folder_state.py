@@ -19,6 +19,7 @@ from explorer.spec.doctor.remedy_cases import (
     GREAT_VERSION,
     HINT_AHEAD,
     HINT_BEHIND,
+    HINT_UNREAD,
     NO_HINT,
     NO_VERSION,
     STRANGE_NAME,
@@ -189,6 +190,13 @@ def _hadoop_state(
                 f"{NO_HINT}, {version}, and readers that need the hint (DuckDB and pyiceberg, of a folder) fail",
                 "the next commit that Iceberg makes in this folder writes it",
                 "info",
+            )
+        else:
+            notes.problem(
+                HINT,
+                f"{HINT_UNREAD}: it says {hint[:60]!r}. Iceberg opens the highest version, {version}; readers that take "
+                "the hint for a name (pyiceberg, of a folder) fail",
+                "the next commit that Iceberg makes in this folder writes the number",
             )
     elif version == start:
         reason = f"{HINT} says {number}"

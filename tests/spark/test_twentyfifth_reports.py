@@ -124,7 +124,11 @@ def set_back(metadata: Path) -> None:
     (metadata / "version-hint.text").write_text("3")
 
 
-@pytest.mark.parametrize(("name", "damage"), [("lost", lose_hint), ("behind", set_back)])
+def scribble(metadata: Path) -> None:
+    (metadata / "version-hint.text").write_text("three")
+
+
+@pytest.mark.parametrize(("name", "damage"), [("lost", lose_hint), ("behind", set_back), ("unread", scribble)])
 def test_a_commit_writes_the_hint(name: str, damage: Any, session: Any, tmp_path: Path) -> None:
     """ClickHouse/ClickHouse#120833: the advice said that nothing in Spark mends a folder."""
     table, metadata = build_folder(session, tmp_path / f"hint_{name}", "t")

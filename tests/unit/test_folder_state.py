@@ -139,6 +139,18 @@ def test_pyiceberg_stops_at_the_hint(tmp_path: Path) -> None:
     assert StaticTable.from_metadata(str(table)).metadata_location.endswith("v2.metadata.json")
 
 
+@pytest.mark.parametrize("hint", ["three", "", "2.0", " 2 "])
+def test_a_hint_without_a_number_is_told(hint: str, tmp_path: Path) -> None:
+    table = build_case("38", tmp_path)
+    (table / "metadata" / "version-hint.text").write_text(hint)
+    [finding] = [one for one in direct.doctor(str(table)).findings if one.rule == "metadata-choice"]
+    assert finding.severity == "warning"
+    assert f"it says {hint!r}. Iceberg opens the highest version, 3" in finding.what
+    assert "Any commit that Spark makes in this folder writes the file" in finding.remedy
+    with pytest.raises(FileNotFoundError):
+        StaticTable.from_metadata(str(table))
+
+
 def test_metadata_in_the_data_folder(tmp_path: Path) -> None:
     folder = build_case("40", tmp_path)
     by_folder = direct.open_table(str(folder))

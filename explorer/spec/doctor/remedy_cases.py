@@ -67,6 +67,7 @@ DROPPED_SOURCE = (
 )
 GREAT_VERSION = "Iceberg Java takes versions of files in a folder for 32-bit numbers, and finds no table here"
 NO_HINT = "version-hint.text is not there: Iceberg opens the highest version"
+HINT_UNREAD = "version-hint.text has no number, and names no metadata file of this folder"
 HINT_BEHIND = "the version hint is stale"
 HINT_AHEAD = "Iceberg fails ('Metadata file for version"
 STRANGE_NAME = "is no name that it looks for"
@@ -193,6 +194,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("metadata-choice", BEHIND): "catalog-behind",
     ("metadata-choice", GREAT_VERSION): "great-version",
     ("metadata-choice", NO_HINT): "hint-missing",
+    ("metadata-choice", HINT_UNREAD): "hint-missing",
     ("metadata-choice", HINT_BEHIND): "hint-behind",
     ("metadata-choice", STRANGE_NAME): "version-misnamed",
     ("metadata-choice", HINT_AHEAD): "hint-ahead",
