@@ -24,6 +24,7 @@ from explorer.spec.commits.commit import (
     unnamed_target_words,
     walks_history,
 )
+from explorer.spec.commits.commits_elsewhere import commits_elsewhere, elsewhere_words
 from explorer.spec.commits.costs import run_between
 from explorer.spec.commits.operations import KINDS
 from explorer.spec.deletes.deletes import target_file
@@ -57,6 +58,10 @@ NO_START = (
     "apache/iceberg#3258 it does not validate: use a newer one"
 )
 NOT_NEEDED = "With these validations, Iceberg does not look through the history, so it does not need that snapshot"
+ONE_TRY = (
+    "Iceberg tries a change of schema or spec once. If a property, a schema, a branch or a tag was changed since it "
+    "began, it is refused: such a change makes no snapshot, so the base does not tell."
+)
 NO_SNAPSHOT = ("null", "none")
 """What Iceberg calls the starting snapshot of a writer that names none."""
 
@@ -140,13 +145,20 @@ def explain_conflict(
                 f"{base} is no ancestor of the current snapshot: Iceberg refuses to validate from it"
             ) from error
         before, later = [], line  # it looks at the whole line, or at nothing
-    decision = decision_of(table, intent, later, before)
-    if what.statement != "merge" or where.strip() or decision.outcome != "refused":
-        return _with_notes(table, intent, later, decision)
-    # Which files have rows of its source is known to nobody: Spark replaces and refers to these alone.
-    sure = decision_of(table, replace(intent, replaced=(), referenced=()), later, before)
-    sure = replace(sure, unless=() if sure.outcome == "refused" else decision.conflicts)
-    return _with_notes(table, intent, later, sure)
+    on_main = {start.snapshot_id, *(one.snapshot_id for one in line_to(table, current.snapshot_id))}
+    others = commits_elsewhere(table.metadata, start, on_main)
+    moved = bool(later or others.snapshots)
+    decision = decision_of(table, intent, later, before, moved)
+    if what.statement == "merge" and not where.strip() and decision.outcome == "refused":
+        # Which files have rows of its source is known to nobody: Spark replaces and refers to these alone.
+        sure = decision_of(table, replace(intent, replaced=(), referenced=()), later, before, moved)
+        decision = replace(sure, unless=() if sure.outcome == "refused" else decision.conflicts)
+    decision = _with_notes(table, intent, later, decision)
+    if not others.snapshots:
+        is_single = decision.outcome == "commit" and not what.retried
+        return replace(decision, notes=(*decision.notes, ONE_TRY)) if is_single else decision
+    elsewhere = elsewhere_words(table.metadata, start, others, what.retried)
+    return replace(decision, notes=(*decision.notes, elsewhere))
 
 
 def _with_notes(table: Table, intent: Intent, later: Sequence[Snapshot], decision: Decision) -> Decision:
@@ -169,8 +181,8 @@ def _sequence_words(intent: Intent, changes: Sequence[LaterCommit], decision: De
     if intent.kind.api != "newRewrite":
         return ""
     other = replace(intent, validations=intent.validations ^ {KEEPS_SEQUENCE})
-    differs = decide(other, changes).outcome != decision.outcome
-    return sequence_words(decision.outcome == "refused") if differs else ""
+    refused = decision.outcome == "refused"
+    return sequence_words(refused) if (decide(other, changes).outcome == "refused") != refused else ""
 
 
 def _opened_deletes(table: Table, intent: Intent, changes: Sequence[LaterCommit], decision: Decision) -> Iterator[str]:

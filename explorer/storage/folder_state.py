@@ -194,8 +194,8 @@ def _hadoop_state(
         else:
             notes.problem(
                 HINT,
-                f"{HINT_UNREAD}: it says {hint[:60]!r}. Iceberg opens the highest version, {version}; readers that take "
-                "the hint for a name (pyiceberg, of a folder) fail",
+                f"{HINT_UNREAD}: it says {hint[:60]!r}. Iceberg opens the highest version, {version}; readers that "
+                "take the hint for a name (pyiceberg, of a folder) fail",
                 "the next commit that Iceberg makes in this folder writes the number",
             )
     elif version == start:

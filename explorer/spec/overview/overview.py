@@ -13,7 +13,7 @@ from explorer.model.metadata import PartitionField, PartitionSpec, Snapshot, Sor
 from explorer.spec.health.measures import Bars, Tile
 from explorer.spec.overview.requirements import requirements
 from explorer.spec.overview.summary_totals import totals
-from explorer.spec.snapshots.lineage import LineageEntry, LogEntry, current_log, lineage
+from explorer.spec.snapshots.lineage import LineageEntry, LogEntry, ancestry, current_log, lineage
 from explorer.spec.snapshots.snapshot_names import without_current
 from explorer.spec.text.names import first_named, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, whole
@@ -24,6 +24,8 @@ _ADDED = {
     "bytes": (("added-files-size",), ("removed-files-size",)),
 }
 AMOUNTS = tuple(_ADDED)
+BRANCHES = 12
+"""So many branches are compared with main."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,24 @@ class Overview:
     judged: Assessment | None = None
 
 
+def _ref_words(metadata: TableMetadata, ordinals: dict[int, int]) -> tuple[str, ...]:
+    """Each branch and tag, where it points, and how far the first branches are ahead of main and behind it."""
+    compared = [ref for ref in metadata.refs if ref.type == "branch" and ref.name != "main"][:BRANCHES]
+    main = set(ancestry(metadata, metadata.current_snapshot_id)) if compared else set()
+    notes = {ref.name: _distance(set(ancestry(metadata, ref.snapshot_id)), main) for ref in compared if main}
+    return tuple(
+        f"{ref.type} {ref.name}: {snapshot_name(ref.snapshot_id, ordinals)}{notes.get(ref.name, '')}"
+        for ref in metadata.refs
+    )
+
+
+def _distance(branch: set[int], main: set[int]) -> str:
+    """How many snapshots a branch has that main lacks, and the other way round; nothing where they are alike."""
+    ahead, behind = len(branch - main), len(main - branch)
+    parts = [f"{ahead:,} ahead of main"] * bool(ahead) + [f"{behind:,} behind {'it' if ahead else 'main'}"] * bool(behind)
+    return f" ({', '.join(parts)})" if parts else ""
+
+
 def overview_of(
     table: str, catalog: str, metadata: TableMetadata, snapshot: Snapshot | None, listed: Sequence[ManifestFile],
     now_ms: int,
@@ -129,7 +149,7 @@ def overview_of(
         operation=(snapshot.operation or "unknown operation") if snapshot else "",
         timestamp_ms=snapshot.timestamp_ms if snapshot else None,
         age_ms=now_ms - snapshot.timestamp_ms if snapshot and snapshot.timestamp_ms is not None else None,
-        refs=tuple(f"{r.type} {r.name}: {snapshot_name(r.snapshot_id, ordinals)}" for r in metadata.refs),
+        refs=_ref_words(metadata, ordinals),
         rows_recorded=records.summary if records else 0,
         rows_listed=rows,
         rows_counted=rows if deletes == 0 else None,

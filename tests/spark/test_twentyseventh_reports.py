@@ -1,0 +1,45 @@
+"""What a twenty-seventh round of public reports led to, held against Spark and Iceberg's own API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from py4j.protocol import Py4JJavaError
+
+from explorer.reports.conflicts import explain_conflict
+from explorer.spark_engine.spark import SparkEngine
+from tests.support import direct
+from tests.support.report_tables import java_table, spark_namespace
+
+SPACE = "sandbox.twentyseventh"
+
+
+@pytest.fixture
+def session(engine: SparkEngine) -> Iterator[Any]:
+    with spark_namespace(engine, SPACE) as session:
+        yield session
+
+
+def test_a_commit_to_a_branch_overtakes_one_to_main(session: Any) -> None:
+    """risingwavelabs/risingwave#26660: main stood still while a branch grew."""
+    name = f"{SPACE}.sink"
+    session.sql(f"CREATE TABLE {name} (id INT) USING iceberg")
+    session.sql(f"INSERT INTO {name} VALUES (1)")
+    session.sql(f"ALTER TABLE {name} CREATE BRANCH ingestion")
+    table = java_table(session, name)
+    base = table.currentSnapshot().snapshotId()
+    column = table.updateSchema().addColumn("more", session._jvm.org.apache.iceberg.types.Types.StringType.get())
+    stale, operations = table.operations().current(), table.operations()
+    changed = session._jvm.org.apache.iceberg.TableMetadata.buildFrom(stale).setProperties({"a": "b"}).build()
+    session.sql(f"INSERT INTO {name}.branch_ingestion VALUES (2)")
+
+    place = java_table(session, name).operations().current().metadataFileLocation()
+    opened = direct.open_table(place)
+    assert explain_conflict(opened, base, "append", ()).outcome == "retry"
+    with pytest.raises(Py4JJavaError, match="CommitFailedException"):  # the swap is lost
+        operations.commit(stale, changed)
+    assert explain_conflict(opened, base, "add-column", ()).outcome == "refused"
+    with pytest.raises(Py4JJavaError, match="CommitFailedException"):
+        column.commit()
