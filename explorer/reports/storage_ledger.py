@@ -41,7 +41,8 @@ KEPT_SINCE: Mapping[RetentionRule, str] = {
 """Why snapshots stay, by the rule that keeps them."""
 MAY_BE_ROWS = (
     "No commit listed {} of them, though all commits are there: such rows may be nowhere else, as those of an insert "
-    "that was refused. icedive doctor TABLE --files says how they are got back."
+    "that was refused, or in the table, as those of a compaction that was. icedive doctor TABLE --files says what to "
+    "do."
 )
 """What is said of data files that no commit listed, before any advice to remove them."""
 REFS = 3

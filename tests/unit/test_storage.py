@@ -207,7 +207,7 @@ def test_unused_files_tell_where_they_probably_come_from(tmp_path: Path) -> None
     planted = {
         f"metadata/{uuid}-m7.avro": (newest, "an earlier attempt of it"),
         "data/old.parquet": (oldest - DAY, "expiry, or failed write"),
-        "data/failed.parquet": ((oldest + newest) / 2, "refused insert, or failed task"),
+        "data/failed.parquet": ((oldest + newest) / 2, "refused or killed write, or failed task"),
         "data/late.parquet": (newest + 1, "failed, lost or running write"),
     }
     for name, (written, _) in planted.items():
@@ -217,7 +217,7 @@ def test_unused_files_tell_where_they_probably_come_from(tmp_path: Path) -> None
     told = {(row["kind"], row["likely_origin"]): row["files"] for row in ledger.origins}
     for _, origin in planted.values():
         assert sum(files for (_, its), files in told.items() if its == origin) >= 1, (origin, told)
-    assert told["data files", "refused insert, or failed task"] == 1
+    assert told["data files", "refused or killed write, or failed task"] == 1
     dropped = "metadata.json that the log does not have", "dropped from the log"
     assert told[dropped] == len([*place.glob("metadata/*.metadata.json")]) - 3
     assert told["manifests", "an earlier attempt of it"] == 1

@@ -112,15 +112,15 @@ def age(path: Path, hours: float) -> None:
     os.utime(path, (then, then))
 
 
-def refuse_insert(folder: Path, hours: float = 4) -> Table:
+def refuse_insert(folder: Path, hours: float = 4, committed: tuple[int, int] = (5, 3)) -> Table:
     """Two commits, and between them a data file of an insert that was refused."""
     table = append_files(folder, "base.parquet", "won.parquet")
     table.parquet("refused.parquet", {"id": [7]})
     age(folder / "data" / "refused.parquet", hours)
     now = int(time.time() * 1000)
-    for snapshot, ago in zip(table.md["snapshots"], (5, 3), strict=True):
+    for snapshot, ago in zip(table.md["snapshots"], committed, strict=True):
         snapshot["timestamp-ms"] = now - ago * HOURS * 1000
-    table.md["last-updated-ms"] = now - 3 * HOURS * 1000
+    table.md["last-updated-ms"] = now - committed[1] * HOURS * 1000
     table.md["snapshot-log"] = []
     table.write()
     return table
@@ -195,7 +195,7 @@ def test_rows_of_a_refused_insert_are_told_before_they_are_removed(tmp_path: Pat
     assert "removes them, those files too" in after
     shown = run("storage", str(tmp_path / "t")).output
     assert "No commit listed 1 data file of them" in shown
-    assert "refused insert, or failed task" in shown
+    assert "refused or killed write, or failed task" in shown
 
 
 def test_what_is_left_out_for_an_hour_is_told(tmp_path: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from explorer.reports.doctor import hidden_rows
 from tests.cases.mini import Table
 from tests.support import direct
 from tests.unit.test_cli import run
+from tests.unit.test_twentyfifth_reports import refuse_insert
 
 
 # -- commits to another branch (risingwavelabs/risingwave#26660) -------------------------------------------------------
@@ -78,3 +81,85 @@ def test_the_overview_says_how_far_branches_are_from_main(tmp_path: Path) -> Non
     table.save()
     refs = direct.overview(str(tmp_path / "u")).refs
     assert refs == ("branch main: snapshot-2", "branch old: snapshot-1 (1 behind main)", "tag then: snapshot-1")
+
+
+# -- files of a compaction that did not commit (apache/iceberg#12545) --------------------------------------------------
+def test_files_that_no_commit_listed_may_be_a_compactions(tmp_path: Path) -> None:
+    refuse_insert(tmp_path / "t", hours=200, committed=(300, 100))
+    folder = str(tmp_path / "t")
+    for asked in (["doctor", folder, "--files"], ["maintain", "preview", folder, "remove-orphans"]):
+        told = run(*asked).output
+        assert "An insert's may be nowhere else; those of a compaction, UPDATE or MERGE that did not commit" in told
+        assert "doubles them, and brings back rows that deletes hide" in told
+    told = run("storage", folder).output
+    assert "refused or killed write, or failed task" in told
+
+
+# -- rows that a compaction lost beside deletes of other files (apache/iceberg#11014) ----------------------------------
+FIELDS = [(1, "id", "long"), (2, "p", "string")]
+
+
+def compact_parts(folder: Path, kept: int, delete: str, of: str = "a", sequence: int | None = 1) -> Table:
+    """Partitions a and b, a delete in one of them, and a compaction of b's ten rows that writes `kept` of them."""
+    table = Table(folder, FIELDS, [(2, 1000, "p", "identity")])
+
+    def write(name: str, ids: list[int], part: str) -> dict[str, Any]:
+        return {**table.parquet(name, {"id": ids, "p": [part] * len(ids)}), "partition": {"p": part}}
+
+    of_a, first = write("a.parquet", list(range(10)), "a"), write("b1.parquet", list(range(10, 15)), "b")
+    second = write("b2.parquet", list(range(15, 20)), "b")
+    table.append(of_a, first, second)
+    hit = of_a if of == "a" else first
+    if delete == "equality":
+        made = table.equality_delete("e.parquet", {"id": [1 if of == "a" else 11]}, partition={"p": of})
+    else:
+        rows = [(hit["file_path"], n) for n in range(3)]
+        rows += [(of_a["file_path"] if of == "b" else first["file_path"], 9)] if delete == "several" else []
+        made = {**table.position_delete("d.parquet", rows), "partition": {"p": of}}
+    table.delta(deletes=[made])
+    deletes = [one for one in table.lists[table.md["current-snapshot-id"]] if one["content"] == 1]
+    new = write("new.parquet", list(range(10, 10 + kept)), "b")
+    numbers = {"sequence_number": sequence}
+    manifests = [
+        table.manifest("r-m0.avro", [(1, new)]),
+        table.manifest("r-m1.avro", [(0, of_a, {"sequence_number": 1}), (2, first, numbers), (2, second, numbers)]),
+    ]
+    table.snapshot("replace", [*manifests, *deletes], {})
+    return table
+
+
+def lost_rows(table: Table) -> list[str]:
+    findings = direct.doctor(str(table.folder)).findings
+    return [one.what for one in findings if one.rule == "operation-contradicts"]
+
+
+@pytest.mark.parametrize("delete", ["position", "equality", "several"])
+def test_deletes_of_other_partitions_explain_no_loss(delete: str, tmp_path: Path) -> None:
+    [what] = lost_rows(compact_parts(tmp_path / "t", 8, delete))
+    assert "its parent's deletes hide none of these, so 2 rows are lost" in what
+    [what] = lost_rows(compact_parts(tmp_path / "u", 9, delete))
+    assert "so 1 row is lost" in what
+
+
+def test_deletes_of_the_removed_files_explain_what_they_hide(tmp_path: Path) -> None:
+    assert lost_rows(compact_parts(tmp_path / "a", 7, "position", "b")) == []
+    [what] = lost_rows(compact_parts(tmp_path / "b", 6, "position", "b"))
+    assert "hide 3 of these at most, so at least 1 row is lost" in what
+    assert lost_rows(compact_parts(tmp_path / "c", 6, "several", "b")) == []  # four positions, one of another file
+    assert lost_rows(compact_parts(tmp_path / "d", 5, "equality", "b")) == []  # it may hide all rows of a file
+    [what] = lost_rows(compact_parts(tmp_path / "e", 4, "equality", "b"))
+    assert "hide 5 of these at most" in what or "hide 10 of these at most" in what
+
+
+def test_an_unknown_sequence_number_explains_as_much_as_all_deletes(tmp_path: Path) -> None:
+    assert lost_rows(compact_parts(tmp_path / "a", 7, "position", sequence=None)) == []
+    [what] = lost_rows(compact_parts(tmp_path / "b", 5, "position", sequence=None))
+    assert "hide 3 of these at most, so at least 2 rows are lost" in what
+    assert lost_rows(compact_parts(tmp_path / "c", 5, "equality", sequence=None)) == []
+
+
+def test_too_many_files_are_not_compared_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hidden_rows, "MOST_FILES", 2)
+    table = compact_parts(tmp_path / "t", 8, "equality")
+    assert lost_rows(table) == []
+    assert "whether snapshot-3 lost rows: more than 2 files would be compared" in str(direct.doctor(str(table.folder)))

@@ -146,7 +146,7 @@ def removal_rules(table: Table, lists: Lists) -> Iterator[Finding]:
             continue
         gone: list[LiveFile] = []
         for manifest, stored in table.tree.stored_entries(removing, metrics=True):
-            gone += _removals(stored, manifest)
+            gone += removed_files(stored, manifest)
         gone = [d for d in gone if d.kind == "equality_deletes"]
         files = Applicability(table.metadata, LiveFiles.of([]), gone)
         for manifest, stored in table.tree.stored_entries(adding, metrics=True) if gone else ():
@@ -157,7 +157,7 @@ def removal_rules(table: Table, lists: Lists) -> Iterator[Finding]:
                     yield _removal_finding(lists, snapshot, data, needed)
 
 
-def _removals(stored: pa.Table, manifest: Any) -> list[LiveFile]:
+def removed_files(stored: pa.Table, manifest: Any) -> list[LiveFile]:
     """The files of a manifest's DELETED entries."""
     some = stored.filter(pc.fill_null(pc.equal(stored["status"], DELETED), False))
     entries = as_of_snapshot(some, manifest, manifest.added_snapshot_id)

@@ -23,7 +23,7 @@ UNDER_WAY = 3_600_000
 """Milliseconds for which a file may be of a commit under way."""
 YOUNG = "of the last hour may be of a commit under way: ask again later"
 """What is said of a number of files or lists that are left out."""
-REFUSED = "An insert that was refused leaves such files, and so does a task that failed and was run again"
+REFUSED = "A write that was refused or killed leaves such files, and so does a task that failed and was run again"
 SHOWN = 100
 """Characters of a key or value."""
 FLINK_MANIFEST = re.compile(r"([0-9a-f]{32})-([^/]{1,100})-[0-9]{5}-[0-9]{1,9}-([0-9]{1,18})-[0-9]{5}[.]avro", re.ASCII)

@@ -117,7 +117,10 @@ OF_PARTITION_ALONE = (
     "the spec says, and readers that do not take it from there fail or show null (Snowflake could not read such a "
     "table, #9404)"
 )
-UNCOMMITTED = "nobody has committed their rows, which may be nowhere else"
+UNCOMMITTED = (
+    "nobody has committed their rows. An insert's may be nowhere else; those of a compaction, UPDATE or MERGE that did "
+    "not commit are in the table"
+)
 PREFIXES = "metadata names files by another scheme or authority than the table's location has"
 SAME_NAMES = (
     "two partition fields have this name: rows are read and written, but Iceberg Java's metadata tables (files, "

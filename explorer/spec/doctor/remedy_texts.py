@@ -206,7 +206,8 @@ TEXTS_OF: Mapping[str, str] = {
     "preview TABLE rewrite-manifests has the statement, where there are several manifests to merge.",
     "uncommitted": "First ask the writer of those files, or look for their rows in the table. Where they are nowhere, "
     "insert them again, or have the procedure add_files add the files to the table, once for each (source_table => "
-    "'`parquet`.`PATH`'). CALL {catalog}.system."
+    "'`parquet`.`PATH`'). Where they are in the table, that doubles them, and brings back rows that deletes hide. CALL "
+    "{catalog}.system."
     "remove_orphan_files(table => '{name}', dry_run => true) lists what is older than three days; without dry_run it "
     "removes them, those files too.",
     "prefixes": "remove_orphan_files may refuse, or take files in use for orphans. icedive maintain preview TABLE "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -12,6 +12,9 @@ from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.remedy_cases import LOST_ROWS, NO_SUMMARY, NO_TOTALS, STILL_LIVE
 from explorer.spec.overview.summary_totals import live_totals, own_totals
 from explorer.spec.text.units import count, whole
+
+MostHidden = Callable[[Lists, Snapshot, Snapshot], "int | None"]
+"""Of a commit and its parent: how many rows of the data files that it removed the parent's deletes hide at most."""
 
 
 def absent_summaries(lists: Lists) -> Iterator[Finding]:
@@ -45,7 +48,7 @@ def absent_summaries(lists: Lists) -> Iterator[Finding]:
         )
 
 
-def summary_rules(lists: Lists) -> Iterator[Finding]:
+def summary_rules(lists: Lists, most_hidden: MostHidden) -> Iterator[Finding]:
     """Rules 52 and 53, of snapshots whose manifests could all be read."""
     differences: dict[int, dict[str, int]] = {}
     first: dict[tuple[str, int], list[Any]] = {}
@@ -79,7 +82,7 @@ def summary_rules(lists: Lists) -> Iterator[Finding]:
                 )
         yield from _operation(lists.meta, snapshot, own)
         parents = live_by_snapshot.get(snapshot.parent_snapshot_id or 0)
-        yield from _lost_rows(lists, snapshot, own, parents)
+        yield from _lost_rows(lists, snapshot, own, parents, most_hidden)
         if parents is not None:
             yield from _kept_files(lists, snapshot, own, parents, live)
     for (snapshot, total, live), snapshots in first.values():
@@ -147,7 +150,11 @@ def _operation(meta: TableMetadata, snapshot: Snapshot, own: Mapping[str, int]) 
 
 
 def _lost_rows(
-    lists: Lists, snapshot: Snapshot, own: Mapping[str, int], before: Mapping[str, int] | None
+    lists: Lists,
+    snapshot: Snapshot,
+    own: Mapping[str, int],
+    before: Mapping[str, int] | None,
+    most_hidden: MostHidden,
 ) -> Iterator[Finding]:
     """Rule 53, of a replace that wrote fewer rows than its parent's deletes explain (spec: "Snapshots", operation
     `replace`: data files are "added and removed without changing table data").
@@ -157,16 +164,26 @@ def _lost_rows(
         snapshot: The snapshot.
         own: What it added and removed.
         before: What was live in its parent; None where that is not known.
+        most_hidden: How many of the removed rows the parent's deletes hide at most.
     """
-    lost = own["removed_data_rows"] - own["added_data_rows"]
-    if snapshot.operation != "replace" or before is None or before["equality_deletes"] or lost <= 0:
+    less = own["removed_data_rows"] - own["added_data_rows"]
+    parent = lists.meta.snapshot(snapshot.parent_snapshot_id)
+    if snapshot.operation != "replace" or before is None or parent is None or less <= 0:
         return
-    deleted = before["position_deletes"]
-    if lost <= deleted:
+    deleted: int | None = 0
+    if before["delete_files"]:
+        sure = None if before["equality_deletes"] else before["position_deletes"]
+        nearer = most_hidden(lists, snapshot, parent)
+        deleted = sure if nearer is None else nearer if sure is None else min(sure, nearer)
+    if deleted is None or less <= deleted:
         return
-    cause = f"its parent has no deletes, so {count(lost, 'row')} are lost"
+    lost = less - deleted
+    are_lost = f"{count(lost, 'row')} {'is' if lost == 1 else 'are'} lost"
+    cause = f"its parent has no deletes, so {are_lost}"
     if deleted:
-        cause = f"its parent's deletes hide {deleted:,} at most, so at least {count(lost - deleted, 'row')} are lost"
+        cause = f"its parent's deletes hide {deleted:,} of these at most, so at least {are_lost}"
+    elif before["delete_files"]:
+        cause = f"its parent's deletes hide none of these, so {are_lost}"
     yield finding(
         "operation-contradicts",
         f"{LOST_ROWS}: it removed files of {own['removed_data_rows']:,} rows and added {own['added_data_rows']:,}; "

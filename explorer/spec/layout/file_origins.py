@@ -23,7 +23,7 @@ ORIGINS: Mapping[Origin, tuple[str, str]] = {
     "first": ("before the first commit", "failed write, or earlier table"),
     "oldest": ("before the oldest snapshot", "expiry, or failed write"),
     "between": ("between commits", "failed write or task"),
-    "refused": ("between commits that are all there", "refused insert, or failed task"),
+    "refused": ("between commits that are all there", "refused or killed write, or failed task"),
     "last": ("after the last commit", "failed, lost or running write"),
     "unknown": ("unknown", "unknown"),
 }

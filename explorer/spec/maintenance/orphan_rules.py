@@ -181,6 +181,10 @@ def _mismatch(mode: str, apart: str) -> tuple[Becomes, str]:
     return "in doubt", f"{apart}: the procedure stops, and removes nothing"
 
 
+ADDED_TWICE = (
+    "Where their rows are nowhere in the table, the procedure add_files adds such files. Where they are there, it "
+    "doubles them, and brings back rows that deletes hide."
+)
 LOOK_FIRST = "Look first"
 """How the sentence begins that warns of files whose rows nobody has committed."""
 
@@ -245,7 +249,7 @@ def sentences(
     yield f"{count(removed, 'file')} that nothing leads to {are} old enough to be removed{whole}."
     late = {f.file: (listing.now_ms - f.age_hours * 3_600_000, f.bytes or 0) for f in freed}
     if words := words_of_uncommitted_files(metadata, late, listing.now_ms):
-        yield f"{LOOK_FIRST}: of these {words}. The procedure add_files adds such files to a table."
+        yield f"{LOOK_FIRST}: of these {words}. {ADDED_TWICE}"
     if removed and (log := len(metadata.metadata_log)):
         yield (
             f"{count(log, 'older metadata file')} of the log may name some of them: who goes back to one of these, or "

@@ -1,0 +1,62 @@
+"""How many rows of the data files that a commit removed its parent's deletes can have hidden."""
+
+from __future__ import annotations
+
+from explorer.model.metadata import Snapshot
+from explorer.reports.doctor.delete_rules import removed_files
+from explorer.spec.deletes.deletes import Applicability
+from explorer.spec.doctor.manifest_list_rules import Lists
+from explorer.spec.entries.entries import live_entries
+from explorer.spec.entries.live_files import LiveFile, LiveFiles, live_files
+from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.table import Table
+
+MOST_FILES = 20_000
+"""Removed data files and their parents' deletes that one check of a table compares."""
+
+
+class HiddenRows:
+    """Asked about one commit after the other, as long as they have few files."""
+
+    def __init__(self, table: Table, not_checked: list[str]) -> None:
+        self._table, self._not_checked, self._left = table, not_checked, MOST_FILES
+
+    def at_most(self, lists: Lists, snapshot: Snapshot, parent: Snapshot) -> int | None:
+        """Count the rows that deletes hide at most, in the data files that a commit removed.
+
+        Args:
+            lists: The manifest lists.
+            snapshot: The commit.
+            parent: The snapshot that it began from.
+
+        Returns:
+            The number; None where that would compare too many files, or a file's sequence number is not known.
+        """
+        own, before = (lists.lists[one.snapshot_id] for one in (snapshot, parent))
+        removing = [m for m in own if not m.content and m.added_snapshot_id == snapshot.snapshot_id]
+        removing = [m for m in removing if m.deleted_files_count != 0]
+        deleting = [m for m in before if m.content]
+        sums = lists.held
+        self._left -= sum(m.deleted_files_count or 0 for m in removing)
+        self._left -= sum(sums[m.manifest_path].sums["delete_files"] for m in deleting)
+        if self._left < 0:
+            name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(lists.meta))
+            self._not_checked.append(
+                f"whether {name} lost rows: more than {MOST_FILES:,} files would be compared; icedive data diff tells"
+            )
+            return None
+        deletes: list[LiveFile] = []
+        for manifest, stored in self._table.tree.stored_entries(deleting, metrics=True):
+            deletes += live_files(live_entries(stored, manifest), manifest.partition_spec_id, manifest.manifest_path)
+        files = Applicability(self._table.metadata, LiveFiles.of([]), deletes)
+        hidden_alone, positions = 0, dict[tuple[str, int | None], int]()
+        for manifest, stored in self._table.tree.stored_entries(removing, metrics=True):
+            for data in removed_files(stored, manifest):
+                if data.sequence_number is None:
+                    return None
+                applying = [verdict.delete for verdict in files.of(data) if verdict.applies]
+                if any(delete.kind == "equality_deletes" for delete in applying):
+                    hidden_alone += data.record_count  # one such row may hide any number
+                else:
+                    positions.update({delete.key: delete.record_count for delete in applying})
+        return hidden_alone + sum(positions.values())
