@@ -163,3 +163,14 @@ def test_too_many_files_are_not_compared_and_told(tmp_path: Path, monkeypatch: p
     table = compact_parts(tmp_path / "t", 8, "equality")
     assert lost_rows(table) == []
     assert "whether snapshot-3 lost rows: more than 2 files would be compared" in str(direct.doctor(str(table.folder)))
+
+
+def test_no_remedy_expires_the_way_back(tmp_path: Path) -> None:
+    table = compact_parts(tmp_path / "t", 3, "equality")
+    table.md["snapshots"][-1]["summary"]["added-records"] = "8"
+    table.save()
+    told = {one.rule: one.remedy for one in direct.doctor(str(table.folder)).findings}
+    way_back = table.md["snapshots"][-2]["snapshot-id"]
+    assert f"rollback_to_snapshot('your_db.your_table', {way_back})" in told["operation-contradicts"]
+    assert told["totals-differ"].startswith("First settle the errors of the current snapshot")
+    assert f"snapshot {way_back}, which an expiry may remove" in told["totals-differ"]
