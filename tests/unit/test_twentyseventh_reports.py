@@ -174,3 +174,19 @@ def test_no_remedy_expires_the_way_back(tmp_path: Path) -> None:
     assert f"rollback_to_snapshot('your_db.your_table', {way_back})" in told["operation-contradicts"]
     assert told["totals-differ"].startswith("First settle the errors of the current snapshot")
     assert f"snapshot {way_back}, which an expiry may remove" in told["totals-differ"]
+
+
+# -- files of an older partition spec (Eventual-Inc/Daft#7428) ---------------------------------------------------------
+@pytest.mark.parametrize("transform", ["identity", "truncate[1]"])
+def test_files_of_an_older_spec_are_written_anew_not_sorted(transform: str, tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", FIELDS)
+    table.append(table.parquet("old.parquet", {"id": [1, 2, 3], "p": ["a", "b", "c"]}))
+    told = run("plan", str(table.folder), "p = 'b'").output
+    assert "older partition spec" not in told
+    table.set_spec([(2, 1000, "p", transform)])
+    table.save()
+    table.append({**table.parquet("new.parquet", {"id": [4], "p": ["b"]}), "partition": {"p": "b"}})
+    told = run("plan", str(table.folder), "p = 'b'").output
+    assert "no file is skipped by p: files of an older partition spec are read, which does not partition by it" in told
+    assert "maintain preview TABLE compact --option rewrite-all=true" in told
+    assert "sorting the rows" not in told

@@ -39,7 +39,9 @@ def test_a_compaction_whose_files_are_gone_is_undone_without_loss(tmp_path: Path
     assert "the file does not exist, nor does 1 other of its manifest: a writer that took" in finding.what
     assert f"a writer that took snapshot 103 (replace) {UNKNOWN}" in finding.what
     assert statements(finding.remedy) == [BACK]
-    assert "only replaces (compaction), which add no row: going back loses none. Run no expire_snapshots" in finding.remedy
+    assert (
+        "only replaces (compaction), which add no row: going back loses none. Run no expire_snapshots" in finding.remedy
+    )
     assert "take out this file alone" not in finding.remedy
     words = file_stay(direct.open_table(path), "c.parquet").words
     assert "icedive doctor TABLE --files has the remedy" in words[0]

@@ -23,6 +23,10 @@ BARE = (
     "no file that is read has bounds of it, as it is null there, or its writer recorded none; a rewrite by Spark "
     "(rewrite_data_files with rewrite-all) gives bounds to files with values"
 )
+OLDER_SPEC = (
+    "files of an older partition spec are read, which does not partition by it; a rewrite writes their rows by the "
+    "current spec (icedive maintain preview TABLE compact --option rewrite-all=true)"
+)
 REWRITE = "and a rewrite of the files (rewrite_data_files with rewrite-all), give them bounds that tell"
 
 
@@ -46,7 +50,10 @@ def bound_advice(plan: Plan) -> Iterator[str]:
                 if without and without.files == files and mode.mode != "none":  # unmeasured_advice tells of them
                     continue
                 is_bare = bool(without and without.unbounded == files and mode.bounds)
-                yield f"no file is skipped by {mode.name}: {BARE if is_bare else _reason(mode, leaf)}"
+                why = BARE if is_bare else _reason(mode, leaf)
+                if mode.field_id in _newer_partition_columns(plan):
+                    why = OLDER_SPEC
+                yield f"no file is skipped by {mode.name}: {why}"
 
 
 def _partition_columns(plan: Plan) -> set[int]:
@@ -59,6 +66,19 @@ def _partition_columns(plan: Plan) -> set[int]:
         if spec is not None
     ]
     return set.intersection(*of_each) if of_each else set()
+
+
+def _newer_partition_columns(plan: Plan) -> set[int]:
+    """Return the ids of the columns that the current spec partitions by, and that of a file that is read does not."""
+    metadata = plan.scan.metadata
+
+    def columns(spec_id: int) -> set[int]:
+        spec = metadata.spec(spec_id)
+        return {own for field in (spec.fields if spec else ()) if field.transform != "void" for own in field.source_ids}
+
+    read = {verdict.manifest.partition_spec_id for verdict in plan.manifests if verdict.keeps}
+    of_all = set.intersection(*map(columns, read)) if read else set()
+    return columns(metadata.default_spec_id or 0) - of_all
 
 
 def padded_advice(plan: Plan) -> str:
