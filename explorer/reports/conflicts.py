@@ -142,7 +142,7 @@ def explain_conflict(
             raise NotFoundInTable(f"{cause}. {NO_HISTORY}") from error
         if walks_history(intent):
             raise NotFoundInTable(
-                f"{base} is no ancestor of the current snapshot: Iceberg refuses to validate from it"
+                f"{base} is no ancestor of main's current snapshot: Iceberg refuses a commit to main that begins there"
             ) from error
         before, later = [], line  # it looks at the whole line, or at nothing
     on_main = {start.snapshot_id, *(one.snapshot_id for one in line_to(table, current.snapshot_id))}

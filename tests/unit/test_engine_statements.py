@@ -15,6 +15,7 @@ from explorer.spec.maintenance.engine_statements import OTHER_ENGINES, engine_ta
 from explorer.table import open_table
 from tests.support import direct
 from tests.support.small_tables import in_catalog, make_table, newest_metadata
+from tests.unit.test_cli import run
 
 
 def statements(plan: MaintenancePlan) -> dict[str, str]:
@@ -116,3 +117,10 @@ def test_each_engine_has_a_line_for_each_procedure(engine: str, tmp_path: Path) 
         assert line.statement or line.why or line.refusal, line
         assert line.statement == "" or line.does != NO_STATEMENT
         assert "{" not in line.statement
+
+
+def test_no_size_stands_for_no_limit(tmp_path: Path) -> None:
+    told = run("maintain", "all", str(make_table(tmp_path, 1)), "--statements", "trino").output
+    assert "Nothing would be rewritten" in told
+    assert "PiB" not in told
+    assert "max-file-group-size-bytes" not in told

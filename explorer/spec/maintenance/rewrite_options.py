@@ -40,6 +40,8 @@ OPTIONS: Mapping[Strategy, Mapping[str, OptionKind]] = {
 """What each strategy takes, and as what; the same as Iceberg 1.12 (a test says so)."""
 TARGETS = {True: ("write.target-file-size-bytes", 512 << 20), False: ("write.delete.target-file-size-bytes", 64 << 20)}
 """The property that sets the target, and its default, for data files and for deletes."""
+UNLIMITED = 1 << 62
+"""Sizes from here on stand for no limit, as of engines that have none."""
 SMALL, LARGE = 0.75, 1.8
 """Below and above which shares of the target a file is too small and too large, where no option says."""
 _INT, LONG_MAX = 2**31 - 1, 2**63 - 1
@@ -71,6 +73,8 @@ class RewriteOptions:
     @property
     def range_words(self) -> str:
         """Between which sizes files are left."""
+        if self.largest >= UNLIMITED:
+            return f"at {human_bytes(self.smallest)} or above"
         low, high = (f"{100 * n / self.target:.0f}" for n in (self.smallest, self.largest))
         sizes = f"{human_bytes(self.smallest)} to {human_bytes(self.largest)}"
         return f"within {low}–{high} % of the target of {human_bytes(self.target)} ({sizes})"

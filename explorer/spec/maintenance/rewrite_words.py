@@ -9,7 +9,7 @@ import numpy as np
 
 from explorer.model.metadata import TableMetadata
 from explorer.spec.entries.numpy_columns import Ints
-from explorer.spec.maintenance.rewrite_options import RewriteOptions
+from explorer.spec.maintenance.rewrite_options import UNLIMITED, RewriteOptions
 from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
 from explorer.spec.maintenance.rewrite_tasks import MOST, endless, output_sizes
 from explorer.spec.maintenance.rewrites import DELETE_RATIO, MANY_DELETES, TOO_LARGE, TOO_SMALL, Grouping
@@ -213,20 +213,22 @@ def _spread_files(metadata: TableMetadata, rule: RewriteOptions, grouping: Group
 def _nothing(rule: RewriteOptions, grouping: Grouping) -> str:
     if not grouping.seen.candidates:
         return "Nothing would be rewritten: no file is a candidate. rewrite-all takes every file all the same."
+    is_limited = rule.max_group_bytes < UNLIMITED
+    most = f", and of at most {human_bytes(rule.max_group_bytes)} (max-file-group-size-bytes)" if is_limited else ""
     return (
         f"Nothing would be rewritten: in none of {count(len(grouping.files), 'group')} there are {_enough(rule)}. The "
         f"largest group by files has {int(grouping.files.max())}, the largest by bytes "
-        f"{human_bytes(int(grouping.bytes.max()))}. A group is of one partition, and of at most "
-        f"{human_bytes(rule.max_group_bytes)} (max-file-group-size-bytes)."
+        f"{human_bytes(int(grouping.bytes.max()))}. A group is of one partition{most}."
     )
 
 
 def _enough(rule: RewriteOptions) -> str:
     least = max(2, rule.min_input_files)
     deletes = "" if rule.delete_ratio is None else ", or a file with too many deletes"
+    large = f", more than {human_bytes(rule.largest)}" if rule.largest < UNLIMITED else ""
     return (
         f"{count(least, 'file')} (min-input-files is {rule.min_input_files}), two files of more than "
-        f"{human_bytes(rule.target)} together (the target), more than {human_bytes(rule.largest)}{deletes}"
+        f"{human_bytes(rule.target)} together (the target){large}{deletes}"
     )
 
 
