@@ -20,7 +20,7 @@ from explorer.spec.secrets.redaction import HIDDEN
 from explorer.spec.snapshots.diff import SnapshotDiff
 from explorer.spec.snapshots.file_changes import CHANGES, FileChanges
 from explorer.spec.snapshots.lifecycle import FileLife, LifecycleCell, matrix
-from explorer.spec.snapshots.lineage import LineageEntry, LogEntry
+from explorer.spec.snapshots.lineage import LineageEntry, LogEntry, ancestry
 from explorer.spec.snapshots.snapshot_names import without_current
 from explorer.spec.text.names import base_name, first_of, runs, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes, instant
@@ -332,7 +332,22 @@ def run_words(run: RunCost, metadata: TableMetadata) -> str:
     written, kept = human_bytes(run.bytes_written), human_bytes(run.bytes_kept)
     return (
         f"{count(len(run.commits), 'commit')} wrote {written} of files; {kept} are still read at the end: {factor}. "
-        + f"Their metadata took {human_bytes(run.metadata_bytes)}{gone}."
+        + f"Their metadata took {human_bytes(run.metadata_bytes)}{gone}.{_elsewhere_words(run, metadata)}"
+    )
+
+
+def _elsewhere_words(run: RunCost, metadata: TableMetadata) -> str:
+    """That a table has snapshots beside the history of a run."""
+    if not run.commits:
+        return ""
+    history = set(ancestry(metadata, run.commits[-1].snapshot_id))
+    others = sum(snapshot.snapshot_id not in history for snapshot in metadata.snapshots)
+    if not others:
+        return ""
+    are = "is" if others == 1 else "are"
+    return (
+        f" {count(others, 'snapshot')} {are} not in the history of {run.commits[-1].snapshot}: on other branches, "
+        "staged, later or rolled back (icedive history lineage TABLE shows them)."
     )
 
 

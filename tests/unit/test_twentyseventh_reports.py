@@ -71,6 +71,14 @@ def test_what_came_before_the_base_is_no_commit_since(tmp_path: Path) -> None:
     assert "not on main" not in told
 
 
+def test_commits_say_what_is_not_in_their_history(tmp_path: Path) -> None:
+    folder = branch_ahead(tmp_path / "t")
+    told = run("history", "commits", folder).output
+    assert "3 snapshots are not in the history of snapshot-2: on other branches" in told
+    told = run("history", "commits", branch_ahead(tmp_path / "u", 0)).output
+    assert "not in the history" not in told
+
+
 def test_the_overview_says_how_far_branches_are_from_main(tmp_path: Path) -> None:
     refs = direct.overview(branch_ahead(tmp_path / "t")).refs
     assert refs == ("branch main: snapshot-2", "branch ingestion: snapshot-5 (3 ahead of main)")
