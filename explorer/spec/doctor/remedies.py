@@ -244,7 +244,6 @@ def remedy(
     text += _deletes_at_risk(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
     text += _answered_wrong(rule, situation, columns, what, _is_of_deletes(situation, file, node, location))
     text = _first_allow_removal(text, metadata, f"{catalog}.{name}") if metadata else text
-    text = _keep_way_back(text, situation)
     return UNOPENED + text if writes and not situation.opened else text
 
 
@@ -253,16 +252,6 @@ ADDED_ELSEWHERE = (
     "add_files brings their rows back in a new table. On this one it fails, since it reads the current snapshot first."
 )
 """How rows are got back of files that nothing names."""
-
-
-def _keep_way_back(text: str, situation: Situation) -> str:
-    """A remedy that expires snapshots, where another finding may need an older one."""
-    if situation.whole is None or ".system.expire_snapshots(" not in text or "rollback_to_snapshot(" in text:
-        return text
-    return (
-        f"First settle the errors of the current snapshot: the way back from them is snapshot {situation.whole}, which "
-        f"an expiry may remove with its files. {text}"
-    )
 
 
 def _first_allow_removal(text: str, metadata: TableMetadata, table: str) -> str:
