@@ -29,11 +29,16 @@ class NotFoundInTable(ExplorerError, LookupError):
     """The table exists, but the requested snapshot, ref, manifest or file does not."""
 
 
-class UnreadableFile(ExplorerError):
-    """One file of the table cannot be read; `path` is that file and `cause` says what is wrong with it."""
+MENDED_BY = " (icedive doctor TABLE --files says what helps)"
+"""After the words on a file that is missing."""
 
-    def __init__(self, path: str, cause: str) -> None:
-        super().__init__(f"{path}: {cause}")
+
+class UnreadableFile(ExplorerError):
+    """One file of the table cannot be read; `path` is that file and `cause` says what is wrong with it. The message may
+    have a `hint` after it."""
+
+    def __init__(self, path: str, cause: str, hint: str = "") -> None:
+        super().__init__(f"{path}: {cause}{hint}")
         self.path = path
         self.cause = cause
 

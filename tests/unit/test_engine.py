@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from explorer.errors import EngineError, NotSupported
+from explorer.errors import MENDED_BY, EngineError, NotSupported
 from explorer.spark_engine import gateway, java, spark, versions
 from explorer.spark_engine.failures import explain
 from explorer.spark_engine.pipeline import frame
@@ -109,7 +109,7 @@ def test_loopback_is_asked_who_is_there_and_reads_no_pages() -> None:
 )
 def test_an_error_names_a_path_whole(path: str) -> None:
     told = explain(RuntimeError(f"java.io.FileNotFoundException: File {path} does not exist"), False)
-    assert told == f"{path}: the file does not exist"
+    assert told == f"{path}: the file does not exist{MENDED_BY}"
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_the_file_of_an_error_is_found_in_linear_time() -> None:
         ("does not exist: 's3://b/x:y/m.avro', and more", "s3://b/x:y/m.avro"),
         ("Error:x:/t/v1.metadata.json does not exist", "x:/t/v1.metadata.json"),
     ):
-        assert explain(RuntimeError(said), lost=False) == f"{file}: the file does not exist"
+        assert explain(RuntimeError(said), lost=False) == f"{file}: the file does not exist{errors.MENDED_BY}"
 
 
 def test_no_java_is_an_engine_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
