@@ -38,7 +38,7 @@ def test_rows_of_a_compaction_whose_files_are_gone(later: bool, session: Any) ->
         Path(local_path(path)).unlink()
     findings = found(name, "file-missing", files=True)
     assert len(findings) == len(new)
-    printed = statements(findings[0].remedy)
+    printed = [one for one in statements(findings[0].remedy) if not one.startswith("DELETE")]
     assert len(printed) == (2 if later else 1)
     for statement in printed:
         session.sql(statement)

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from explorer.errors import ExplorerError
 from explorer.reports.maintenance import runs
 from explorer.reports.maintenance.procedure_calls import PROCEDURES
-from tests.statements.spark35 import NAME, PART, STRING
+from tests.statements.spark35 import NAME, PART, STRING, TEST
 from tests.support import direct
 
-BEGUN = re.compile(r"(?:CALL|ALTER TABLE|INSERT OVERWRITE|UPDATE|CREATE OR REPLACE TABLE) [`\w{.]")
+BEGUN = re.compile(r"(?:CALL|ALTER TABLE|INSERT OVERWRITE|UPDATE|DELETE FROM|CREATE OR REPLACE TABLE) [`\w{.]")
 STATEMENT = re.compile(
     rf"CALL {NAME}\((?:[^()']|{STRING}|\((?:[^()']|{STRING})*\))*\)"
     rf"|INSERT OVERWRITE {NAME} SELECT (?:DISTINCT )?\* FROM {NAME}"
     rf"|CREATE OR REPLACE TABLE {NAME} USING iceberg AS SELECT \* FROM {NAME}(?: WHERE false)?"
+    rf"|DELETE FROM {NAME} WHERE {TEST}(?: AND {TEST})*"
     rf"|UPDATE {NAME} SET {PART} = NULL WHERE {PART} = {STRING}"
     rf"|ALTER TABLE {NAME} (?:(?:UN)?SET TBLPROPERTIES \((?:[^()']|{STRING})*\)|ALTER COLUMN {NAME} DROP NOT NULL"
     rf"|RENAME COLUMN {NAME} TO {PART}"

@@ -27,11 +27,13 @@ SEVERAL = rf"(?:MAP|ARRAY)\s*\(\s*{CONSTANT}(?:\s*,\s*{CONSTANT})*\s*\)"
 ARGUMENT = rf"(?:({PART})\s*=>\s*)?({SEVERAL}|{CONSTANT})"
 CALL = re.compile(rf"CALL\s+({NAME})\s*\((.*)\)", re.DOTALL | re.IGNORECASE)
 ONE = re.compile(rf"\s*{ARGUMENT}\s*(,|$)", re.IGNORECASE)
+TEST = rf"{PART} (?:=|>=|<=) (?:(?:DATE )?{STRING}|-?[0-9]+)"
 OTHERS = re.compile(
     rf"(?:ALTER TABLE {NAME} (?:(?:CREATE (?:BRANCH|TAG) {PART} AS OF VERSION -?[0-9]+)|(?:DROP (?:BRANCH|TAG) {PART})"
     rf"|(?:SET TBLPROPERTIES \({STRING} = {STRING}\))|(?:UNSET TBLPROPERTIES \({STRING}\))"
     rf"|(?:ALTER COLUMN {NAME} DROP NOT NULL)|(?:DROP PARTITION FIELD {PART}))"
     rf"|INSERT OVERWRITE {NAME} SELECT (?:DISTINCT )?\* FROM {NAME}"
+    rf"|DELETE FROM {NAME} WHERE {TEST}(?: AND {TEST})*"
     rf"|UPDATE {NAME} SET {PART} = NULL WHERE {PART} = {STRING})",
     re.DOTALL,
 )

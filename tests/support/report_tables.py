@@ -42,7 +42,7 @@ def found(name: Any, rule: str, **options: Any) -> list[Finding]:
     return [f for f in direct.doctor(name, **options).findings if f.rule == rule]
 
 
-def run_java(table: Any, remedy: str) -> None:
-    """Run the call of Iceberg's API that a remedy prints."""
+def run_java(table: Any, remedy: str, text: Any = str) -> None:
+    """Run the call of Iceberg's API that a remedy prints; `text` makes a path what the call takes."""
     [call] = re.findall(r"in Java: (table\..*?\.commit\(\))", remedy)
-    eval(re.sub(r"([0-9])L\)", r"\1)", call), {"table": table})
+    eval(re.sub(r"([0-9])L\)", r"\1)", call), {"table": table, "text": text})

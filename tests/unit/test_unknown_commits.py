@@ -42,7 +42,7 @@ def test_a_compaction_whose_files_are_gone_is_undone_without_loss(tmp_path: Path
     assert (
         "only replaces (compaction), which add no row: going back loses none. Run no expire_snapshots" in finding.remedy
     )
-    assert "take out this file alone" not in finding.remedy
+    assert "Or take out" not in finding.remedy
     words = file_stay(direct.open_table(path), "c.parquet").words
     assert "icedive doctor TABLE --files has the remedy" in words[0]
 
@@ -54,8 +54,11 @@ def test_what_was_committed_after_it_is_named(later: str, tmp_path: Path) -> Non
         f"what was committed since is lost to readers: that of 104 ({later}), as replaces change no" in finding.remedy
     )
     again = ["CALL your_catalog.system.cherrypick_snapshot('your_db.your_table', 104)"] if later == "append" else []
-    assert statements(finding.remedy) == [BACK, *again]
-    assert "take out this file alone" in finding.remedy
+    out = [f"DELETE FROM your_catalog.your_db.your_table WHERE id = {number}" for number in (0, 1)]
+    assert statements(finding.remedy) == [BACK, *again, *out]
+    assert (
+        "Or take out these files alone, and keep the others, in Java: table.newDelete().deleteFile(" in finding.remedy
+    )
 
 
 def test_other_commits_lose_rows(tmp_path: Path) -> None:

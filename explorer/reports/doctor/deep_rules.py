@@ -22,6 +22,7 @@ from explorer.spec.deletes.snapshot_deletes import MOVED
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.metrics_rules import is_nan
+from explorer.spec.doctor.missing_files import MISSING
 from explorer.spec.doctor.promotions import PROMOTED_DATE, rebound
 from explorer.spec.doctor.remedies import may_be_needed
 from explorer.spec.doctor.remedy_cases import (
@@ -60,7 +61,6 @@ from explorer.table import Table
 
 EXACT = ("int", "long", "float", "double", "decimal", "date", "timestamp")
 """Types of which Iceberg's writers record bounds that are values."""
-MISSING = "the file does not exist"
 OURS = ("its rows cannot be read", "its schema is not one")
 """What begins the words for files that we cannot read, though others may."""
 LACKS = ("it lacks the required column ", ", which has no initial default")

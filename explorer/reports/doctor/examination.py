@@ -42,6 +42,7 @@ from explorer.spec.doctor.manifest_list_rules import (
     record_rules,
 )
 from explorer.spec.doctor.metadata_rules import table_rules
+from explorer.spec.doctor.missing_files import MissingFile
 from explorer.spec.doctor.remedies import keeps_from_loading
 from explorer.spec.doctor.remedy_parts import of_gone_snapshot
 from explorer.spec.doctor.remedy_texts import REMEDY_OF
@@ -96,6 +97,7 @@ def diagnose(
     final_findings = choice.choose_findings(
         group_findings(findings, examination.lists), table.name, table.metadata, listed,
         examination.sound_previous(findings), find_lost_files(table, examination.lists), deep, examination.doubts,
+        examination.missing if files or deep else None,
     )  # fmt: skip
     where = table.reader.storage.resolve
     final_findings = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in final_findings)
@@ -133,6 +135,7 @@ class Examination:
         """The deletes of which metadata tells that they hide nothing, by their keys."""
         self.doubts: dict[str, tuple[int, str]] | None = None
         """See remedies.Situation."""
+        self.missing: dict[str, MissingFile] = {}
 
     def findings(self) -> Iterator[Finding]:
         """All that is found, rule by rule."""
@@ -160,7 +163,8 @@ class Examination:
         yield from self._other_files()
         yield from partition_statistics_rules(table, self.lists, self.not_checked, self.depth.deep)
         if self.depth.files:
-            yield from file_rules(table, self.lists, self.not_checked, self.checked, self.depth.snapshot is None)
+            whole = self.depth.snapshot is None
+            yield from file_rules(table, self.lists, self.not_checked, self.checked, whole, self.missing)
         if self.depth.deep:
             yield from deep_rules(table, self.lists, self.not_checked, self.checked, self.idle)
         yield from self._problems()

@@ -11,10 +11,12 @@ import pyarrow.compute as pc
 
 from explorer.errors import AccessRefused, NotNow, UnreadableFile
 from explorer.queries.orphans import orphan_files
+from explorer.reports.doctor.missing_files import find_missing_files
 from explorer.spec.commits.uncommitted_files import words_of_uncommitted_files
 from explorer.spec.doctor.finding_groups import MEMBERS
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
+from explorer.spec.doctor.missing_files import MISSING, MissingFile
 from explorer.spec.doctor.remedy_cases import PREFIXES
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.maintenance.orphan_rules import is_below, written_places
@@ -38,9 +40,11 @@ class _Wrong:
 
 
 def file_rules(
-    table: Table, lists: Lists, not_checked: list[str], checked: dict[str, int], whole: bool
-) -> Iterator[Finding]:
-    """Every file that a snapshot reads; with `whole` also every file that there is."""
+    table: Table, lists: Lists, not_checked: list[str], checked: dict[str, int], whole: bool,
+    missing: dict[str, MissingFile],
+) -> Iterator[Finding]:  # fmt: skip
+    """Every file that a snapshot reads; with `whole` also every file that there is. What metadata tells of those that
+    are gone is put into `missing`."""
     storage = table.reader.storage
     wrong: dict[str, _Wrong] = {}
     fine: set[int] = set()
@@ -79,16 +83,19 @@ def file_rules(
     checked["files"] = looked
     if outside:
         not_checked.append(f"{count(outside, 'file')} outside the folders that may be read (add them with --root)")
-    yield from _findings(lists, wrong)
+    gone = {file: what.mask for file, what in wrong.items() if what.size is None and what.cause.startswith(MISSING)}
+    missing |= find_missing_files(table, lists, gone)
+    yield from _findings(lists, wrong, missing)
     if whole:
         yield from _orphans(table, not_checked)
 
 
-def _findings(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
+def _findings(lists: Lists, wrong: dict[str, _Wrong], missing: Mapping[str, MissingFile]) -> Iterator[Finding]:
     """A finding for each file; beyond what a report can hold, one for the others of a kind."""
     gone = Counter(what.manifest for what in wrong.values() if what.size is None)
-    for what in wrong.values():
-        what.cause += _cleaned_up(lists, what, gone)
+    for file, what in wrong.items():
+        removers = missing[file].removers if file in missing else ()
+        what.cause += _removed_before(removers[-1]) if removers else _cleaned_up(lists, what, gone)
     for file, what in list(wrong.items())[:MEMBERS]:
         yield finding(
             "file-missing", what.cause, file, f"named in {what.manifest}",
@@ -108,6 +115,14 @@ def _findings(lists: Lists, wrong: dict[str, _Wrong]) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _removed_before(remover: int) -> str:
+    """Say which commit removed a file that a later one brought back."""
+    return (
+        f": snapshot {remover} had removed this very file before it came back, and what cleans up after that snapshot "
+        "takes the file with it (an expiry by Iceberg's API does, #2131)"
+    )
+
+
 def _cleaned_up(lists: Lists, what: _Wrong, gone: Mapping[str, int]) -> str:
     """Say that all files that a commit added in one manifest are gone, as after a writer that took it for failed; empty
     where that is not so."""
@@ -119,10 +134,15 @@ def _cleaned_up(lists: Lists, what: _Wrong, gone: Mapping[str, int]) -> str:
         return ""
     number = gone[what.manifest] - 1
     others = f", nor {'does' if number == 1 else 'do'} {count(number, 'other')} of its manifest" if number else ""
+    expiry = (
+        ". So may an expiry by Iceberg's API, where a snapshot that has expired had removed the file before this one "
+        "added it again (#2131)"
+    )
     return (
         f"{others}: a writer that took snapshot {snapshot.snapshot_id} ({snapshot.operation or 'a commit'}) for failed "
         "may have removed what it had added, though the commit landed (CommitStateUnknownException). So may "
         "remove_orphan_files that ran during the commit, or a rule of the store that removes files by their age"
+        f"{expiry if lists.has_expired_parents else ''}"
     )
 
 

@@ -11,6 +11,7 @@ from explorer.model.metadata import StatisticsFile, TableMetadata
 from explorer.progress import steps
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
+from explorer.spec.doctor.missing_files import MISSING
 from explorer.spec.doctor.remedy_cases import WRONG_COUNTS
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.units import count
@@ -32,7 +33,6 @@ COUNTS: Mapping[str, str] = {
 ENTRIES_UNASKED = 100_000
 """Manifest entries of a snapshot up to which its statistics are compared without being asked for."""
 EXAMPLES = 3
-MISSING = "the file does not exist"
 Key = frozenset[tuple[str, Any]]
 """The values of a partition that are not null, by partition field id."""
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from explorer.spec.doctor.findings import ORDER, Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
+from explorer.spec.doctor.missing_files import MISSING
 from explorer.spec.doctor.promotions import PROMOTED_DATE
-from explorer.spec.doctor.remedy_cases import HAS_LOST_SCHEMA, MAYBE_PADDED, PADDED, STILL_LIVE
+from explorer.spec.doctor.remedy_cases import HAS_LOST_SCHEMA, MAYBE_PADDED, PADDED, REMOVED_WITH_SNAPSHOT, STILL_LIVE
 from explorer.spec.text.units import parse_int64
 
 Because = tuple[Finding, list[Finding]]
@@ -53,6 +54,7 @@ def group_findings(findings: Iterable[Finding], lists: Lists) -> list[Finding]:
         _wrong_counts,
         _wrong_bounds,
         _files,
+        _removed_again,
         _totals,
     ):
         left = _merge_effects(left, explain(left, lists))
@@ -253,6 +255,16 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     yield from _same_key(findings, of_column("partition-value"), of_column("value-suspect"))
     yield from _same_key(findings, padded("metrics-wrong"), padded("partition-summary", "value-suspect"))
     yield from _same_key(findings, in_manifest("delete-partition"), in_manifest("delete-dangling"))
+
+
+def _removed_again(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
+    """What may happen to a file that came back has happened where the file is missing: how it is kept is no more told
+    then."""
+    missing = {f.file: f for f in findings if f.rule == "file-missing" and f.what.startswith(MISSING)}
+    for f in findings if missing else ():
+        came_back = f.rule == "deleted-file-live" and REMOVED_WITH_SNAPSHOT in f.what and f.count == len(f.examples)
+        if came_back and all(path in missing for path in f.examples):
+            yield missing[f.examples[0]], [f]
 
 
 def _lost_schemas(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:

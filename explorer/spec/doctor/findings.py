@@ -11,6 +11,7 @@ from explorer.errors import NotFoundInTable
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.doctor.lost_metadata import LostSchema, find_lost_schema, loss_words
+from explorer.spec.doctor.missing_files import MissingFile
 from explorer.spec.doctor.remedies import (
     GOES_BACK,
     LostFiles,
@@ -191,10 +192,12 @@ class RuleChoice:
         lost_files: LostFiles | None = None,
         deep: bool = False,
         doubts: Mapping[str, tuple[int, str]] | None = None,
+        missing: Mapping[str, MissingFile] | None = None,
     ) -> tuple[Finding, ...]:
         """The findings that are asked for, with the refs that they affect and what would help, the worst first.
         `listed` are the current snapshot's manifests, `previous` is the newest older metadata file without the
-        faults of this one, `lost_files` and `doubts` as remedies.Situation has them. `deep`: data files were opened."""
+        faults of this one, `lost_files`, `doubts` and `missing` as remedies.Situation has them. `deep`: data files were
+        opened."""
         kept = [f for f in findings if f.rule not in self.skip]
         levels = self.severity or {}
         bad = [f for f in kept if f.severity in ("fatal", "error") or _letter(f) in GOES_BACK]
@@ -208,18 +211,25 @@ class RuleChoice:
             frozenset(f.rule for f in kept), listed, previous.metadata_location if previous else "",
             previous is not None and complains(previous), lost_files,
             _misread(kept, now), deep, doubts,
-            loss_words(previous, metadata, lost_schema) if previous and metadata else "", lost_schema,
+            loss_words(previous, metadata, lost_schema) if previous and metadata else "", lost_schema, missing,
         )  # fmt: skip
         kept = [replace(f, remedy=unless_not_loaded(f.remedy, f.rule, situation)) for f in kept]
         complete = [
             replace(
                 f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),
                 remedy=f.remedy or remedy(_remedy_key(f), situation, f.snapshots, f.file, f.node, f.location,
-                                          f.columns, f.what, f.examples),
+                                          f.columns, f.what, _named_files(f)),
             )
             for f in kept
         ]  # fmt: skip
         return tuple(sorted(complete, key=lambda f: (ORDER.index(f.severity), f.about.number)))
+
+
+def _named_files(finding: Finding) -> tuple[str, ...]:
+    """The files that a finding is about: all of those that are missing, of others the first."""
+    if finding.rule != "file-missing":
+        return finding.examples
+    return tuple(dict.fromkeys(n for m in finding.members for n in m.examples or (m.file,))) or finding.examples
 
 
 def _rules_by_name(name: str) -> list[Rule]:

@@ -10,6 +10,7 @@ from typing import Any
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.lost_metadata import LostSchema, copy_with_uuid, mended_copy
+from explorer.spec.doctor.missing_files import MissingFile, removal_words
 from explorer.spec.doctor.remedy_parts import (
     FindingSubject,
     add_files_statements,
@@ -19,7 +20,6 @@ from explorer.spec.doctor.remedy_parts import (
     value_corrections,
 )
 from explorer.spec.doctor.remedy_texts import (
-    DROPS_ALONE,
     LETTER_OF_CASE,
     MISREAD,
     READS_ROWS,
@@ -162,6 +162,7 @@ class Situation:
         lost_schema: The current schema, where only a manifest has it.
         doubts: Of the current snapshot's deletes that apply to nothing and may be needed, by their kind, how many there
             are and why, of the first of them; None where it is not known.
+        missing: What metadata tells of the files that are missing; None where nobody looked for files.
     """
 
     table: str
@@ -179,6 +180,7 @@ class Situation:
     doubts: Mapping[str, tuple[int, str]] | None = None
     loss: str = ""
     lost_schema: LostSchema | None = None
+    missing: Mapping[str, MissingFile] | None = None
 
 
 def remedy(
@@ -215,7 +217,11 @@ def remedy(
     key = location.removeprefix("/properties/") if location.startswith("/properties/") else ""
     if key and not (key := path_in_sql(key)):  # no strange name becomes a part of SQL
         (catalog, name), key = NOWHERE, "name"
-    fault = FindingSubject(rule, metadata, catalog, name, file, node, columns) if metadata else None
+    fault = (
+        FindingSubject(rule, metadata, catalog, name, file, node, columns, situation.missing, situation.whole)
+        if metadata
+        else None
+    )
     writes = (letter in WRITES_DATA and rule not in OF_POSITIONS) or rule == "wrapped-partition"
     if writes and (misread := [other for other in situation.misread if other != rule]):
         return MISREAD.format(", ".join(misread))
@@ -231,7 +237,9 @@ def remedy(
         mended=_mended(rule, situation, catalog, name),
         else_back=f" Going back to {base_name(situation.previous)}, an older metadata file, loses more. "
         f"{situation.loss}" if situation.loss else "",
-        alone="" if rule != "file-missing" or _is_of_deletes(situation, file, node, location) else _alone(situation),
+        alone="" if rule != "file-missing" or _is_of_deletes(situation, file, node, location)
+        else _alone(situation, examples or (file,), f"{catalog}.{name}"),
+        kept=_kept(situation) if rule == "file-missing" else "",
         distinct=_distinct(situation, f"{catalog}.{name}"),
         fields="partition field" if rule == "last-partition-id-low" else "column",
         renewed=statistics_renewal(fault, rule == "statistics-stale") if fault and letter == "S" else "",
@@ -522,12 +530,20 @@ def _older(letter: Remedy) -> str:
     return "Only older snapshots have it: the current one is not affected, and it goes when they expire."
 
 
-def _alone(situation: Situation) -> str:
-    """How one data file is dropped; empty where going back loses no row, and that would."""
+def _alone(situation: Situation, paths: Sequence[str], table: str) -> str:
+    """How the entries of data files are taken out; empty where going back loses no row, and that would."""
     metadata = situation.metadata
     target = metadata.snapshot(situation.whole) if metadata else None
     since, changing = _since(metadata, target)
-    return "" if since and not changing else DROPS_ALONE
+    return "" if since and not changing else removal_words(paths, situation.missing or {}, table)
+
+
+def _kept(situation: Situation) -> str:
+    """That the way back must not expire, where an expiry of that snapshot is what deleted-file-live is about."""
+    whole = situation.whole
+    if whole is None or not any(whole in file.removers for file in (situation.missing or {}).values()):
+        return ""
+    return f" Do not expire snapshot {whole} before: it is the way back."
 
 
 def _back(situation: Situation, catalog: str, name: str) -> str:

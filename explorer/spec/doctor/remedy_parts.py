@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from explorer.model.metadata import StatisticsFile, TableMetadata
+from explorer.spec.doctor.missing_files import MissingFile
 from explorer.spec.schemas.name_mapping import mapping_given_back, missing_name_mapping, taken_names
 from explorer.spec.schemas.partition_names import rename_statement
 from explorer.spec.snapshots.lineage import ancestry
@@ -37,6 +38,8 @@ class FindingSubject:
         file: The file concerned.
         node: What the graph draws of it: a kind, and an id or path.
         columns: The columns, or partition fields, that it is about.
+        missing: What metadata tells of the table's missing files; None where nobody looked for files.
+        whole: The newest ancestor of the current snapshot in which nothing is wrong.
     """
 
     rule: str
@@ -46,6 +49,8 @@ class FindingSubject:
     file: str = ""
     node: Any = None
     columns: Sequence[str] = ()
+    missing: Mapping[str, MissingFile] | None = None
+    whole: int | None = None
 
     @property
     def table(self) -> str:
@@ -355,12 +360,23 @@ def _lost_ref(fault: FindingSubject) -> str:
 
 
 def _added_again(fault: FindingSubject, deleter: int) -> str:
+    if any(deleter in file.removers for file in (fault.missing or {}).values()):
+        way = f" The way back is snapshot {deleter}: it must not expire before." if deleter == fault.whole else ""
+        return (
+            f"Of what snapshot {deleter} removed, a file is gone already, and no expiry keeps that: mend it first, as "
+            f"file-missing says.{way}"
+        )
     held = any(ref.snapshot_id == deleter for ref in fault.metadata.refs)
     alone = f"Until snapshot {deleter} has expired, expire by Spark's procedure alone."
     if held or deleter == fault.metadata.current_snapshot_id:
         return f"{alone} Now a branch or tag points to it: expire it once another commit is current."
+    look = (
+        "First run icedive doctor TABLE --files: if the file is gone already, this snapshot may be the only way back. "
+        if fault.missing is None
+        else ""
+    )
     return (
-        f"{alone} CALL {fault.catalog}.system.expire_snapshots(table => '{fault.text}', snapshot_ids => "
+        f"{look}{alone} CALL {fault.catalog}.system.expire_snapshots(table => '{fault.text}', snapshot_ids => "
         f"array({deleter}L)) takes it out now, and keeps the file; time travel to it ends."
     )
 

@@ -100,11 +100,6 @@ MISREAD = (
     "First mend {}: until then Spark takes values for others than the files have, or fails on them, and would write "
     "those others for good."
 )
-DROPS_ALONE = (
-    " Or take out this file alone, and keep the others: a DELETE in Spark drops a data file without reading it where "
-    "all of its rows match the WHERE, by its bounds or partition; choose one that no row of another file matches."
-)
-"""Of a data file that is lost."""
 UNOPENED = "First run doctor --deep: what Spark misreads in data files, a rewrite would write so for good. "
 """Before what writes rows anew, where no data file was opened."""
 POSITION_DELETES = "CALL {catalog}.system.rewrite_position_delete_files(table => '{name}', options => map("
@@ -121,7 +116,7 @@ TEXTS: Mapping[Remedy, str] = {
     ".commit() removes a snapshot that no branch or tag needs. Files of what was lost may still lie in the table's "
     "folder, where nothing names them (icedive storage TABLE shows how many): {added} Do not run remove_orphan_files "
     "before.",
-    "F": "Restore the file from a backup, or else: {back}{alone}",
+    "F": "Restore the file from a backup, or else: {back}{kept}{alone}",
     "T": "{back}{distinct} Compaction refuses ('Invalid REPLACE operation').",
     "B": "CALL {catalog}.system.rewrite_manifests('{name}'); older snapshots keep the fault until they expire.",
     "R": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true')); it reads "
