@@ -9,6 +9,7 @@ import pytest
 from explorer.errors import UnreadableFile
 from explorer.spark_engine.failures import explain
 from explorer.spec.doctor.findings import Finding
+from explorer.spec.doctor.remedies import Situation, remedy
 from tests.cases.mini import Table
 from tests.support import direct
 
@@ -44,8 +45,9 @@ def came_back(folder: Path, gone: tuple[str, ...] = ("f1",), rows: int = 4, late
     new = table.parquet("c1.parquet", {"id": list(range(1, rows + 1))})
     manifests = [table.manifest("s2-old.avro", old), table.manifest("s2-new.avro", [(1, new)])]
     table.snapshot("replace", manifests)
+    c0 = table.parquet("c0.parquet", {"id": [3]})
     kept = [m for m in table.lists[102] if m["added_files_count"]]
-    table.snapshot("append", [*kept, table.manifest("s3.avro", [(1, f1), (1, f2)])])
+    table.snapshot("append", [*kept, table.manifest("s3.avro", [(1, f1), (1, f2), (1, c0)])])
     if later == "append":
         table.append(table.parquet("f3.parquet", {"id": [5]}))
     else:
@@ -80,6 +82,27 @@ def test_whether_the_file_is_there_is_asked_before_a_snapshot_is_sent_away(files
     [finding] = [f for f in report.findings if f.rule == "deleted-file-live"]
     assert ("First run icedive doctor TABLE --files: if the file is gone" in finding.remedy) == (not files)
     assert "snapshot_ids => array(102L)) takes it out now" in finding.remedy
+
+
+@pytest.mark.parametrize(("gone", "back"), [("f3", 103), ("c0", 102)])
+def test_no_other_remedy_takes_the_way_back_away(gone: str, back: int, tmp_path: Path) -> None:
+    path = came_back(tmp_path / "t", gone=(gone,))
+    report = direct.doctor(path, files=True)
+    [live] = [f for f in report.findings if f.rule == "deleted-file-live"]
+    assert f"rollback_to_snapshot('your_db.your_table', {back})" in missing(path).remedy
+    first = (
+        "First mend what leads back to snapshot 102: this may take that snapshot away. Until snapshot 102 has expired"
+    )
+    assert live.remedy.startswith(first) == (back == 102)
+
+
+@pytest.mark.parametrize("rules", [{"file-missing"}, {"metrics-wrong"}])
+def test_an_expiry_by_age_waits_for_who_goes_back(rules: set[str], tmp_path: Path) -> None:
+    metadata = direct.open_table(came_back(tmp_path / "t")).metadata
+    text = remedy("sequence-regresses", Situation("c.db.t", metadata, 102, frozenset(rules)), (101,))
+    waits = text.startswith("First mend what leads back to snapshot 102: this may take that snapshot away.")
+    assert waits == (rules == {"file-missing"})
+    assert "CALL c.system.expire_snapshots('db.t')" in text
 
 
 def missing(path: str) -> Finding:

@@ -251,6 +251,7 @@ def remedy(
     )  # fmt: skip
     text += _deletes_at_risk(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
     text += _answered_wrong(rule, situation, columns, what, _is_of_deletes(situation, file, node, location))
+    text = _first_go_back(text, letter, situation)
     text = _first_allow_removal(text, metadata, f"{catalog}.{name}") if metadata else text
     return UNOPENED + text if writes and not situation.opened else text
 
@@ -260,6 +261,18 @@ ADDED_ELSEWHERE = (
     "add_files brings their rows back in a new table. On this one it fails, since it reads the current snapshot first."
 )
 """How rows are got back of files that nothing names."""
+
+
+def _first_go_back(text: str, letter: Remedy, situation: Situation) -> str:
+    """A remedy that expires snapshots, where another one leads back to a snapshot that this may take away."""
+    whole = situation.whole
+    if whole is None or letter in GOES_BACK or ".system.expire_snapshots(" not in text:
+        return text
+    if "snapshot_ids =>" in text and f"array({whole}L)" not in text:
+        return text
+    if not any((LETTER_OF_CASE.get(rule) or REMEDY_OF.get(rule)) in GOES_BACK for rule in situation.rules):
+        return text
+    return f"First mend what leads back to snapshot {whole}: this may take that snapshot away. {text}"
 
 
 def _first_allow_removal(text: str, metadata: TableMetadata, table: str) -> str:
