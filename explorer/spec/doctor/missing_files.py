@@ -167,7 +167,7 @@ def _loss(known: Sequence[MissingFile], number: int) -> str:
         others = count(max(one.kept_in for one in known), "other data file")
         return (
             f"Nothing is lost: snapshot {makers} (replace) had put all of {them} rows into {others}, which the current "
-            "snapshot reads: it would read them twice."
+            f"snapshot reads: with {'these files' if number > 1 else 'this file'} it would read them twice."
         )
     rows = [one.rows for one in known]
     if len(known) < number or None in rows:
