@@ -10,16 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.spec.doctor.manifest_list_rules import Lists
-from explorer.spec.doctor.missing_files import MissingFile, find_filter
+from explorer.spec.doctor.missing_files import MAX_NAMED, MissingFile, find_filter
 from explorer.spec.entries.entries import ADDED, DELETED, live_entries, snapshot_ids
 from explorer.spec.entries.live_files import LiveFile, live_files
 from explorer.spec.values.hashes import hashes
 from explorer.table import Table
 
-MAX_LIVE = 100_000
+MAX_LIVE = 20_000
 """Data files of the current snapshot whose metrics are compared."""
-MAX_COMPARED = 20
-"""Missing files of the current snapshot that are held against the others, for a filter."""
+MAX_COMPARED = MAX_NAMED
+"""Missing files of the current snapshot that are held against the others, for a filter: a remedy names no more."""
 
 
 def find_missing_files(table: Table, lists: Lists, gone: Mapping[str, int]) -> dict[str, MissingFile]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from explorer.model.metadata import TableMetadata
@@ -22,6 +23,8 @@ MAX_SUMMED = 1_000
 """Files of which a remedy says what is lost with them."""
 COMPARED = ("int", "long", "date")
 """Types of the columns by whose bounds a filter takes a file: those of which bounds are exact."""
+MAX_COLUMNS = 10
+"""Columns whose bounds are compared with those of all other files."""
 LONGEST = 200
 """Characters of a text in a filter."""
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -94,9 +97,9 @@ def _by_partition(
 def _by_bounds(file: LiveFile, live: Sequence[LiveFile], columns: Mapping[int, tuple[str, Any]]) -> str:
     """The bounds of a column without nulls, where those of no other file meet them."""
     others = [other for other in live if other.path != file.path]
-    for own, (name, kind) in columns.items():
-        if not name or kind not in COMPARED or file.nulls.get(own) != 0:
-            continue
+    fit = (own for own, (name, kind) in columns.items() if name and kind in COMPARED and file.nulls.get(own) == 0)
+    for own in islice(fit, MAX_COLUMNS):
+        name, kind = columns[own]
         low, high = _bounds(file, own, kind)
         if low is None or high is None or low > high:
             continue
