@@ -22,6 +22,7 @@ from explorer.spec.doctor.remedy_cases import (
     HINT_UNREAD,
     NO_HINT,
     NO_VERSION,
+    SHARED_FOLDER,
     STRANGE_NAME,
     VERSION_GONE,
 )
@@ -324,7 +325,7 @@ def _note_other_tables(notes: _Notes, name: str, heads: dict[str, StateHead], uu
     notes.beside.append(f"metadata of {count(len(others), 'other table')}: {named}")
     notes.problem(
         name,
-        f"{len(others) + 1} tables share this folder: this one has the UUID {uuid[:40] or 'missing'}, and the folder "
+        f"{len(others) + 1} {SHARED_FOLDER}: this one has the UUID {uuid[:40] or 'missing'}, and the folder "
         f"contains {named}. Either a table was dropped without its files and created anew in its place, or two tables "
         "have one location",
         "open another by the path of its metadata file; before remove_orphan_files make sure that nobody needs it",

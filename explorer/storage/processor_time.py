@@ -139,7 +139,7 @@ def _look(_: int, __: FrameType | None) -> None:
     _Limit.refused = (
         f"{_Limit.table}: refused: the command took {taken:.1f} s of the processor, and for the {human_bytes(read)} "
         f"that it read of the table {seconds_for(read):.1f} s are the most; if you trust who wrote it, set {VARIABLE} "
-        f"to more, or ask for less (--limit, --where)"
+        f"to more, or ask for less where the command has an option for that (--help lists them)"
     )
     if watch := listener():
         watch.cancel()  # for other threads

@@ -62,11 +62,9 @@ def _other_table(meta: TableMetadata, strange: Sequence[TableMetadata]) -> Findi
     times = [*(entry.timestamp_ms for entry in meta.metadata_log), *(s.timestamp_ms for s in meta.snapshots)]
     began = min([time for time in times if time is not None], default=meta.last_updated_ms or 0)
     is_older = (newest.last_updated_ms or 0) < began
-    when = (
-        "before this one began: it was dropped without its files, or renamed, and this one was created in its place"
-        if is_older
-        else "after this one began: one of them was renamed, and the other created in its place"
-    )
+    how = "it was dropped without its files, or renamed, and this one was created" if is_older else ""
+    how = how or "one of them was renamed, and the other created"
+    when = f"{'before' if is_older else 'after'} this one began: {how} in its place, or two tables have one location"
     return finding(
         "metadata-choice",
         f"{OTHER_TABLE} has the UUID {newest.table_uuid}, and wrote its newest metadata file {when}. To "

@@ -73,6 +73,7 @@ HINT_AHEAD = "Iceberg fails ('Metadata file for version"
 STRANGE_NAME = "is no name that it looks for"
 VERSION_GONE = "does not see"
 NO_VERSION = "its name has no version that readers know"
+SHARED_FOLDER = "tables share this folder"
 OTHER_TABLE = "metadata of another table is in this folder: it"
 BEHIND = "the catalog is behind its folder"
 OTHER_HEADER_SPEC = "its header's partition-spec is not that of the table metadata"
@@ -194,6 +195,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", FORMER_NAME): "former-name",
     ("readers-differ", NAMES_IN_CASE): "names-in-case",
     ("metadata-choice", OTHER_TABLE): "shared-folder",
+    ("metadata-choice", SHARED_FOLDER): "shared-folder",
     ("metadata-choice", BEHIND): "catalog-behind",
     ("metadata-choice", GREAT_VERSION): "great-version",
     ("metadata-choice", NO_HINT): "hint-missing",

@@ -207,7 +207,8 @@ TEXTS_OF: Mapping[str, str] = {
     "removes them, those files too.",
     "prefixes": "remove_orphan_files may refuse, or take files in use for orphans. icedive maintain preview TABLE "
     "remove-orphans tells what it would do with each file, and prints the statement with the arguments that it needs.",
-    "shared-folder": "Nothing in Spark moves a table. See whether a catalog still has the other one, by another name "
+    "shared-folder": "Nothing in Spark moves a table. Open each by its catalog, or by the path of its metadata file. "
+    "See whether a catalog still has the other one, by another name "
     "(icedive overview TABLE shows the location). If so, run remove_orphan_files on neither (icedive maintain preview "
     "TABLE remove-orphans tells what it would take), and drop neither in an engine that removes the folder; CREATE "
     "TABLE ... AS SELECT writes the rows of one to another place. If not, its files may go.",
@@ -308,7 +309,7 @@ TEXTS_OF: Mapping[str, str] = {
     "has a version. Else make a table of it in one, by the procedure register_table, and commit there.",
     "metadata-choice": "Nothing in Spark mends a folder. Open the table by its catalog, or by the path of its metadata "
     "file, and take out of the folder what misleads readers: a version-hint.text that is wrong, or metadata files of "
-    "another table.",
+    "another table that no catalog has any more.",
 }
 """By rule, or by what a finding of a rule is: in place of the letter's."""
 LETTER_OF_CASE: Mapping[str, Remedy] = {

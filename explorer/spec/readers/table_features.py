@@ -86,6 +86,7 @@ PROMOTIONS: Mapping[tuple[str, str], str] = {
     ("date", "timestamp_ns"): "promotion-date-timestamp",
 }
 NAME_MAPPING, CODEC = "schema.name-mapping.default", "write.parquet.compression-codec"
+METADATA_CODEC = "write.metadata.compression-codec"
 MOST_PLACES = 3
 """Columns, fields and files that a sentence names."""
 
@@ -179,7 +180,8 @@ def _of_table(
     if NAME_MAPPING in metadata.properties:
         yield TableFeature("name-mapping", f"property {NAME_MAPPING}, for files without field ids")
     if metadata.metadata_location.endswith((".gz.metadata.json", ".metadata.json.gz")):
-        yield TableFeature("metadata-gzip", file)
+        plain = f"with the property {METADATA_CODEC} = none the next commit writes a plain one"
+        yield TableFeature("metadata-gzip", f"{file}; {plain}")
     if parquet := [m.manifest_path for m in listed if m.manifest_path.endswith(".parquet")]:
         yield TableFeature("parquet-manifests", _such_as(len(parquet), "manifest", parquet[0]))
     keys = "encryption-keys in the metadata file" if metadata.raw.get("encryption-keys") else ""

@@ -1,0 +1,40 @@
+"""Troubles of a twenty-eighth round of public reports, on tables that are built here."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support import direct
+from tests.support.report_tables import found
+from tests.support.small_tables import make_table, newest_metadata
+from tests.unit.test_cli import run
+
+
+# -- two live tables in one folder (ClickHouse/ClickHouse#78455) -------------------------------------------------------
+@pytest.mark.parametrize("opened", ["folder", "older", "newer"])
+def test_no_advice_takes_the_metadata_of_a_live_table_away(opened: str, tmp_path: Path) -> None:
+    first, second = make_table(tmp_path / "a", 1), make_table(tmp_path / "b", 2)
+    theirs = {path.name for path in (second / "metadata").iterdir()}
+    shutil.copytree(second / "metadata", first / "metadata", dirs_exist_ok=True)
+    older = next(path for path in (first / "metadata").glob("00001-*.json") if path.name not in theirs)
+    place = {"folder": first, "older": older, "newer": first / "metadata" / newest_metadata(second).name}[opened]
+    [finding] = found(str(place), "metadata-choice")
+    assert "two tables have one location" in finding.what
+    assert "take out of the folder" not in finding.remedy
+    assert "See whether a catalog still has the other one" in finding.remedy
+    assert "If not, its files may go" in finding.remedy
+
+
+# -- gzipped metadata files (Snowflake-Labs/pg_lake#83) ----------------------------------------------------------------
+def test_the_property_that_ends_gzipped_metadata_is_named(tmp_path: Path) -> None:
+    table = make_table(tmp_path, 1)
+    newest = newest_metadata(table)
+    packed = newest.with_name(newest.name.replace(".metadata.json", ".gz.metadata.json"))
+    newest.rename(packed)
+    assert direct.open_table(str(packed)).metadata.format_version == 2
+    told = run("readers", str(packed)).output
+    assert "with the property write.metadata.compression-codec = none the next commit writes a plain one" in told
+    assert "compression-codec = none" not in run("readers", str(make_table(tmp_path / "plain", 1))).output
