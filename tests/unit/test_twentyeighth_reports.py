@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases.mini import Table
 from tests.support import direct
 from tests.support.report_tables import found
 from tests.support.small_tables import make_table, newest_metadata
@@ -38,3 +39,19 @@ def test_the_property_that_ends_gzipped_metadata_is_named(tmp_path: Path) -> Non
     told = run("readers", str(packed)).output
     assert "with the property write.metadata.compression-codec = none the next commit writes a plain one" in told
     assert "compression-codec = none" not in run("readers", str(make_table(tmp_path / "plain", 1))).output
+
+
+# -- a delete that found its files no more (trinodb/trino#18393) -------------------------------------------------------
+def test_a_delete_that_removed_nothing_is_told(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    old = table.parquet("old.parquet", {"id": [1, 2]})
+    table.append(old)
+    new = table.manifest("new.avro", [(1, table.parquet("new.parquet", {"id": [1, 2]}))])
+    gone = table.manifest("gone.avro", [(2, old, {"sequence_number": 1})])
+    table.snapshot("replace", [new, gone], {"added-data-files": "1", "deleted-data-files": "1"})
+    table.snapshot("delete", [new], {"trino_query_id": "q_lost", "changed-partition-count": "0"})
+    told = run("history", "landed", str(table.folder), "q_lost").output
+    assert told.startswith("It landed. Snapshot-3: in main. By its summary the delete snapshot-3 removed nothing.")
+    assert "Snapshot-2 (replace) had removed data files before" in told
+    table.snapshot("delete", [], {"trino_query_id": "q_done", "deleted-data-files": "1", "deleted-records": "2"})
+    assert "removed nothing" not in run("history", "landed", str(table.folder), "q_done").output

@@ -7,12 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from explorer.model.metadata import TableMetadata
+from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.commits.kept_commits import kept_commits
-from explorer.spec.snapshots.lineage import LineageEntry, LineagePlace, lineage
+from explorer.spec.snapshots.lineage import LineageEntry, LineagePlace, ancestry, lineage
 from explorer.spec.snapshots.snapshot_names import time_ms
-from explorer.spec.text.names import first_of, shorten, snapshot_ordinals
-from explorer.spec.text.units import count, instant, parse_int64
+from explorer.spec.text.names import first_of, shorten, snapshot_name, snapshot_ordinals
+from explorer.spec.text.units import count, instant, parse_int64, whole
 
 PLACES: Mapping[LineagePlace, str] = {
     "current": "in main", "ancestor": "in main", "branch": "only on a branch or tag", "staged": "staged, not published",
@@ -20,6 +20,10 @@ PLACES: Mapping[LineagePlace, str] = {
 }  # fmt: skip
 """Where a snapshot is now, by its place in the lineage."""
 LONG = 200
+ANCESTORS = 10
+"""Commits before a delete among which the one is looked for that took its files."""
+CHANGED = re.compile(r"(?:added|removed|deleted)-|changed-partition-count$")
+"""Keys of summaries that count what a commit changed."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,36 @@ def _words(metadata: TableMetadata, wanted: str, snapshots: Sequence[LandedSnaps
     verdict = "It landed" if "in main" in by_place else "It is not in main's history"
     if still_staged and "in main" in by_place:
         verdict = f"It landed in part: {still_staged:,} of {len(snapshots):,} are staged alone"
-    return f"{verdict}. {found[0].upper()}{found[1:]}."
+    return f"{verdict}. {found[0].upper()}{found[1:]}.{_empty_deletes(metadata, snapshots)}"
+
+
+def _empty_deletes(metadata: TableMetadata, snapshots: Sequence[LandedSnapshot]) -> str:
+    """Say which of the snapshots are deletes that removed nothing, by their summaries, and what may be the reason."""
+    empty = [
+        (one.snapshot, snapshot)
+        for one in snapshots
+        if (snapshot := metadata.snapshot(one.snapshot_id)) and snapshot.operation == "delete" and snapshot.summary
+        and not any(CHANGED.match(name) and whole(amount) != 0 for name, amount in snapshot.summary.items())
+    ]  # fmt: skip
+    if not empty:
+        return ""
+    names = first_of([name for name, _ in empty], 5)
+    text = f" By its summary the delete {names} removed nothing." if len(empty) == 1 else (
+        f" By their summaries the deletes {names} removed nothing."
+    )  # fmt: skip
+    before = ancestry(metadata, empty[-1][1].parent_snapshot_id)[:ANCESTORS]
+    replaced = next((one for own in before if (one := metadata.snapshot(own)) and _removed_files(one)), None)
+    if replaced:
+        text += (
+            f" {snapshot_name(replaced.snapshot_id, snapshot_ordinals(metadata)).capitalize()} ({replaced.operation}) "
+            "had removed data files before. A delete by file paths that began before that finds its files no more, and "
+            "Iceberg does not refuse it (trinodb/trino#18393): look whether its rows are there, and delete them again."
+        )
+    return text
+
+
+def _removed_files(snapshot: Snapshot) -> bool:
+    return bool(whole(snapshot.summary.get("deleted-data-files")))
 
 
 def _unknown(metadata: TableMetadata) -> str:
