@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
+import uuid
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,48 @@ def test_a_delete_that_removed_nothing_is_told(tmp_path: Path) -> None:
     assert "Snapshot-2 (replace) had removed data files before" in told
     table.snapshot("delete", [], {"trino_query_id": "q_done", "deleted-data-files": "1", "deleted-records": "2"})
     assert "removed nothing" not in run("history", "landed", str(table.folder), "q_done").output
+
+
+# -- a commit on stale metadata that lost a change of schema (apache/iceberg#14093) ------------------------------------
+PHONE, EMAIL = (3, "phone", "string"), (4, "email", "string")
+COLUMNS = [(1, "id", "long"), (2, "name", "string"), PHONE]
+
+
+def stale(folder: Path, rows: bool, skipped: bool) -> str:
+    """A table whose newest commit began before another one, which added a column, and rows too, and is lost. Its
+    metadata file has the number of the lost one, or the next that is free."""
+    table = Table(folder, COLUMNS)
+    table.append(table.parquet("first.parquet", {"id": [1], "name": ["a"], "phone": ["1"]}))
+    kept = copy.deepcopy((table.md, table.last, table.stamp, table.clock, table.lists))
+    number = table.n
+    table.clock += 1000
+    table.set_schema([*COLUMNS, EMAIL])
+    table.save()
+    if rows:
+        table.append(table.parquet("lost.parquet", {"id": [2], "name": ["b"], "phone": ["2"]}))
+    number = (table.n if skipped else number) + 1
+    table.md, table.last, table.stamp, table.clock, table.lists = kept
+    table.clock, table.snaps = table.clock + 90_000, table.snaps + 5
+    save, name = table.save, f"{number:05d}-{uuid.UUID(int=555)}.metadata.json"
+    table.save = lambda *_, **__: save(name=name)
+    table.append(table.parquet("won.parquet", {"id": [3], "name": ["c"], "phone": ["3"]}))
+    return f"{folder}/metadata/{name}"
+
+
+def test_a_lost_column_is_told_where_two_files_are_of_one_version(tmp_path: Path) -> None:
+    [fork] = found(stale(tmp_path / "t", rows=False, skipped=False), "metadata-fork")
+    assert "with column email (schema 1), which the table does not have" in fork.what
+    assert "register_table" in fork.remedy
+
+
+@pytest.mark.parametrize("rows", [False, True])
+def test_a_lost_commit_that_the_log_leaves_out_is_told(rows: bool, tmp_path: Path) -> None:
+    [gap] = found(stale(tmp_path / "t", rows=rows, skipped=True), "metadata-log-file-missing")
+    assert gap.severity == "warning"
+    assert "column email (schema 1), which the table does not have: its commit was lost" in gap.what
+    assert ("snapshot 102 and column" in gap.what) == rows
+    assert ("has its sequence number" in gap.what) == rows
+    assert "By the log the writer of version" in gap.what
+    assert "Nothing has to be done: no row is affected" not in gap.remedy
+    assert "ADD COLUMN" in gap.remedy
+    assert "Do not run remove_orphan_files before you know" in gap.remedy

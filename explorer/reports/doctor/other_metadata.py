@@ -16,7 +16,7 @@ from explorer.queries.unnamed_commits import find_unnamed_commits
 from explorer.spec.commits.uncommitted_files import YOUNG
 from explorer.spec.commits.unnamed_commits import is_of_folder
 from explorer.spec.doctor.findings import Finding, finding
-from explorer.spec.doctor.remedy_cases import OTHER_TABLE
+from explorer.spec.doctor.remedy_cases import NOT_IN_TABLE, OTHER_TABLE
 from explorer.spec.doctor.remedy_parts import unnamed_commit_recovery
 from explorer.spec.text.names import NOWHERE, base_name, first_of, in_sql
 from explorer.spec.text.units import count
@@ -48,8 +48,9 @@ def fork_rules(table: Table) -> Iterator[Finding]:
         except UnreadableFile:
             continue
         twin = versions.get(numbers[name])
-        if twin and other.table_uuid == meta.table_uuid and (own := _new_snapshots(other, meta)):
-            yield _fork(meta, other, own, twin)
+        own, columns = _new_snapshots(other, meta), lost_columns(other, meta)
+        if twin and other.table_uuid == meta.table_uuid and (own or columns):
+            yield _fork(meta, other, own, columns, twin)
         elif other.table_uuid and other.table_uuid != meta.table_uuid:
             strange.append(other)
     if strange and not any(problem.rule == RULE for problem in table.problems):
@@ -132,12 +133,15 @@ def log_rules(table: Table) -> Iterator[Finding]:
     which = f"version {first + 1} is" if last - first == 2 else f"versions {first + 1} to {last - 1} are"
     words = f"the metadata log goes from version {first} to version {last}: {which} not in it{left}"
     words += _between(table, before, after)
-    if not lost:
+    why = "A writer did not record the file that it began from (older pyiceberg did not)"
+    if lost:
+        why = f"By the log the writer of version {last} began from version {first}, and did not know what came between"
+    else:
         words += ". Readers do not go by these numbers, and no row is affected by this"
     yield finding(
         "metadata-log-file-missing",
-        f"{words}. A writer did not record the file that it began from (older pyiceberg did not), or somebody took the "
-        "line out. Iceberg never deletes a metadata file that is not in the log; remove_orphan_files does",
+        f"{words}. {why}, or somebody took the line out. Iceberg never deletes a metadata file that is not in the "
+        "log; remove_orphan_files does",
         meta.metadata_location,
         "/metadata-log",
         found=last,
@@ -154,17 +158,23 @@ def _what_is_left(table: Table, paths: Sequence[str]) -> tuple[str, bool]:
     one of them has, and that has not expired with those before it."""
     ours = table.metadata
     first = min((s.sequence_number for s in ours.snapshots), default=0)
-    for path in paths[:TRIED]:
+    for path in reversed(paths[-TRIED:]):  # the newest has the most
         name = base_name(path)
         try:
             other, _ = read_metadata(table.reader.storage, path)
         except UnreadableFile:
             return f", and {name} cannot be read", False
         lost = [s for s in other.snapshots if ours.snapshot(s.snapshot_id) is None and s.sequence_number > first]
-        if other.table_uuid == ours.table_uuid and lost:
+        columns = lost_columns(other, ours)
+        if other.table_uuid == ours.table_uuid and (lost or columns):
+            twins = {s.sequence_number: s.snapshot_id for s in ours.snapshots if s.sequence_number}
+            twin = twins.get(lost[-1].sequence_number) if lost else None
+            how = "it was expired, or its commit was lost" if lost and not columns else "its commit was lost"
+            if lost and twin is not None:
+                how = f"its commit was lost, since the table's snapshot {twin} has its sequence number"
             return (
-                f". {name} is there, with snapshot {lost[-1].snapshot_id}, which the table does not have: it was "
-                f"expired, or its commit was lost (icedive inspect snapshots {path} shows it)"
+                f". {name} is there, with {_lost_words(lost, columns, other)}, {NOT_IN_TABLE}: {how} "
+                f"(icedive inspect snapshots {path} and icedive history schemas {path} show what it has)"
             ), True
     if not paths:
         return ", and no such file is in the folder", False
@@ -192,15 +202,39 @@ def _new_snapshots(other: TableMetadata, meta: TableMetadata) -> list[Snapshot]:
     return [s for s in other.snapshots if meta.snapshot(s.snapshot_id) is None and s.sequence_number == last]
 
 
-def _fork(meta: TableMetadata, other: TableMetadata, own: Sequence[Snapshot], twin: str) -> Finding:
+def lost_columns(other: TableMetadata, meta: TableMetadata) -> list[str]:
+    """Return the names of the columns that the current schema of another metadata file has, and no schema of a table.
+
+    Args:
+        other: The other metadata file.
+        meta: The table's.
+    """
+    schema = other.schema(other.current_schema_id)
+    ours = {(field.id, field.name) for one in meta.schemas for field in one.by_id.values()}
+    return [field.name for field in schema.fields if (field.id, field.name) not in ours] if schema else []
+
+
+def _lost_words(own: Sequence[Snapshot], columns: Sequence[str], other: TableMetadata) -> str:
+    """A snapshot and columns that a table does not have, in words."""
+    named = f"{'column' if len(columns) == 1 else 'columns'} {first_of(columns, 3)}"
+    parts = [
+        f"snapshot {own[-1].snapshot_id}" if own else "",
+        f"{named} (schema {other.current_schema_id})" if columns else "",
+    ]
+    return " and ".join(filter(None, parts))
+
+
+def _fork(
+    meta: TableMetadata, other: TableMetadata, own: Sequence[Snapshot], columns: Sequence[str], twin: str
+) -> Finding:
     name = other.metadata_location.rpartition("/")[2]
     return finding(
         "metadata-fork",
-        f"{name} is a second version {_version(name)}, with snapshot {own[-1].snapshot_id}, which the table does not "
-        "have: its commit failed, or was lost after it was said to have succeeded, or another table was made of this "
+        f"{name} is a second version {_version(name)}, with {_lost_words(own, columns, other)}, {NOT_IN_TABLE}: "
+        "its commit failed, or was lost after it was said to have succeeded, or another table was made of this "
         "one's metadata (register_table), and has it",
         other.metadata_location,
-        found=own[-1].snapshot_id,
+        found=own[-1].snapshot_id if own else f"schema {other.current_schema_id}",
         expected=f"{twin}, which the table went on from",
         node=("metadata", meta.metadata_location),
     )

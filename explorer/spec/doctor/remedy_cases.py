@@ -73,6 +73,7 @@ HINT_AHEAD = "Iceberg fails ('Metadata file for version"
 STRANGE_NAME = "is no name that it looks for"
 VERSION_GONE = "does not see"
 NO_VERSION = "its name has no version that readers know"
+NOT_IN_TABLE = "which the table does not have"
 SHARED_FOLDER = "tables share this folder"
 OTHER_TABLE = "metadata of another table is in this folder: it"
 BEHIND = "the catalog is behind its folder"
@@ -194,6 +195,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", SAME_NAMES): "partition-names",
     ("readers-differ", FORMER_NAME): "former-name",
     ("readers-differ", NAMES_IN_CASE): "names-in-case",
+    ("metadata-log-file-missing", NOT_IN_TABLE): "lost-metadata",
     ("metadata-choice", OTHER_TABLE): "shared-folder",
     ("metadata-choice", SHARED_FOLDER): "shared-folder",
     ("metadata-choice", BEHIND): "catalog-behind",

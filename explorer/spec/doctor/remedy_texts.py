@@ -207,6 +207,11 @@ TEXTS_OF: Mapping[str, str] = {
     "removes them, those files too.",
     "prefixes": "remove_orphan_files may refuse, or take files in use for orphans. icedive maintain preview TABLE "
     "remove-orphans tells what it would do with each file, and prints the statement with the arguments that it needs.",
+    "lost-metadata": "Where an expiry took that snapshot, nothing has to be done. Else what that metadata file has is "
+    "lost to readers, and nobody was told. Do not run remove_orphan_files before you know: it takes that file and its "
+    "data files. Add columns that are missing again (ALTER TABLE {table} ADD COLUMN). For its rows, the procedure "
+    "register_table makes a table of that file under another name, from which they can be copied. Do not move the "
+    "catalog's pointer to that file: what was committed since would be lost.",
     "shared-folder": "Nothing in Spark moves a table. Open each by its catalog, or by the path of its metadata file. "
     "See whether a catalog still has the other one, by another name "
     "(icedive overview TABLE shows the location). If so, run remove_orphan_files on neither (icedive maintain preview "
@@ -358,6 +363,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "version-gone": "Y",
     "without-version": "Y",
     "catalog-behind": "Y",
+    "lost-metadata": "Y",
     "shared-folder": "Y",
     "uncommitted": "D",
     "dropped-source": "R",
