@@ -22,10 +22,10 @@ from explorer.render.doctor import ShownReport
 from explorer.reports.doctor.deep_rules import deep_rules
 from explorer.reports.doctor.delete_rules import dangling_rules, doubts_by_kind, removal_rules
 from explorer.reports.doctor.file_rules import file_rules
-from explorer.reports.doctor.hidden_rows import HiddenRows
 from explorer.reports.doctor.lost_manifests import find_lost_files
 from explorer.reports.doctor.other_metadata import fork_rules, log_rules, other_attempts, unnamed_rules
 from explorer.reports.doctor.partition_statistics import partition_statistics_rules
+from explorer.reports.doctor.removed_rows import RemovedRows
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.doctor.commit_rules import commit_rules
 from explorer.spec.doctor.cross_file_rules import CrossFileRules
@@ -147,7 +147,7 @@ class Examination:
         yield from list_rules(self.lists)
         yield from record_rules(self.lists)
         yield from absent_summaries(self.lists)
-        yield from summary_rules(self.lists, HiddenRows(table, self.not_checked).at_most)
+        yield from summary_rules(self.lists, RemovedRows(table, self.not_checked).count_hidden)
         paths = list(self.lists.held)
         list_files = [s.manifest_list for s in self.lists.snapshots if s.manifest_list and self._is_read(s)]
         yield from list_schema_rules(self.lists, self._headers(list_files))

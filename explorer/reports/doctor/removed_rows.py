@@ -15,13 +15,13 @@ MOST_FILES = 20_000
 """Removed data files and their parents' deletes that one check of a table compares."""
 
 
-class HiddenRows:
+class RemovedRows:
     """Asked about one commit after the other, as long as they have few files."""
 
     def __init__(self, table: Table, not_checked: list[str]) -> None:
         self._table, self._not_checked, self._left = table, not_checked, MOST_FILES
 
-    def at_most(self, lists: Lists, snapshot: Snapshot, parent: Snapshot) -> int | None:
+    def count_hidden(self, lists: Lists, snapshot: Snapshot, parent: Snapshot) -> int | None:
         """Count the rows that deletes hide at most, in the data files that a commit removed.
 
         Args:
