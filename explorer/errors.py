@@ -29,6 +29,8 @@ class NotFoundInTable(ExplorerError, LookupError):
     """The table exists, but the requested snapshot, ref, manifest or file does not."""
 
 
+MISSING = "the file does not exist"
+"""How the words on a file begin that is not there."""
 MENDED_BY = " (icedive doctor TABLE --files says what helps)"
 """After the words on a file that is missing."""
 

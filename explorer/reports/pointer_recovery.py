@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from explorer.errors import ExplorerError, UnreadableFile
+from explorer.errors import MISSING, ExplorerError, UnreadableFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
 from explorer.queries.unnamed_commits import read_unnamed_list
@@ -164,7 +164,7 @@ class _Search:
         try:
             resolved = reader.storage.resolve(path)
             if canonical(metadata_folder(resolved)) == canonical(self.folder):
-                return "" if base_name(path) in self.names else "the file does not exist"
+                return "" if base_name(path) in self.names else MISSING
             reader.storage.size(path)
         except ExplorerError as error:
             return str(getattr(error, "cause", error))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from explorer.errors import MENDED_BY, EngineError, ExplorerError, StatementFailed
+from explorer.errors import MENDED_BY, MISSING, EngineError, ExplorerError, StatementFailed
 from explorer.spark_engine import gateway
 
 LOST = "Spark was lost: its Java process has ended. Restart it to go on"
@@ -29,7 +29,7 @@ def explain(error: Exception, lost: bool) -> str:
         return " ".join(text.strip().splitlines()[0].split())[:700]
     files = list(_files(text))
     if files and re.search(r"(FileNotFoundException|NotFoundException|does not exist|FILE_NOT_EXIST)", text):
-        return f"{files[0]}: the file does not exist{MENDED_BY}"
+        return f"{files[0]}: {MISSING}{MENDED_BY}"
     if kind == "PythonException":  # what a worker's Python raised ends its traceback
         lines = [
             line for line in re.split(r"\n[ \t]*(?:JVM stacktrace|at )", text)[0].splitlines() if re.match(r"\w", line)

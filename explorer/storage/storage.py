@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from explorer.errors import MENDED_BY, AccessRefused, ExplorerError, NotNow, OutsideRoots, UnreadableFile
+from explorer.errors import MENDED_BY, MISSING, AccessRefused, ExplorerError, NotNow, OutsideRoots, UnreadableFile
 from explorer.progress import note_read, steps
 from explorer.spec.secrets.redaction import harmless
 from explorer.storage import cache, limits
@@ -353,7 +353,7 @@ def _unread(path: str, resolved: str, error: Exception) -> UnreadableFile:
     if not isinstance(error, FileNotFoundError):
         return UnreadableFile(path, f"cannot be read: {type(error).__name__}: {error}")
     where = f" (looked for at {resolved})" if resolved != path else ""
-    return UnreadableFile(path, f"the file does not exist{where}", "" if path.endswith(".json") else MENDED_BY)
+    return UnreadableFile(path, f"{MISSING}{where}", "" if path.endswith(".json") else MENDED_BY)
 
 
 def _part(path: str, size: int, offset: int, length: int | None, limit: int) -> int:

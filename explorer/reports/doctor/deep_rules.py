@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.errors import AccessRefused, ExplorerError, NotNow, NotReadHere, UnreadableFile
+from explorer.errors import MISSING, AccessRefused, ExplorerError, NotNow, NotReadHere, UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionField, Schema
 from explorer.progress import steps
@@ -22,7 +22,6 @@ from explorer.spec.deletes.snapshot_deletes import MOVED
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.metrics_rules import is_nan
-from explorer.spec.doctor.missing_files import MISSING
 from explorer.spec.doctor.promotions import PROMOTED_DATE, rebound
 from explorer.spec.doctor.remedies import may_be_needed
 from explorer.spec.doctor.remedy_cases import (

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from explorer.errors import AccessRefused, NotNow, UnreadableFile
+from explorer.errors import MISSING, AccessRefused, NotNow, UnreadableFile
 from explorer.queries.orphans import orphan_files
 from explorer.reports.doctor.missing_files import find_missing_files
 from explorer.spec.commits.uncommitted_files import words_of_uncommitted_files
 from explorer.spec.doctor.finding_groups import MEMBERS
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
-from explorer.spec.doctor.missing_files import MISSING, MissingFile
+from explorer.spec.doctor.missing_files import MissingFile
 from explorer.spec.doctor.remedy_cases import PREFIXES
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.maintenance.orphan_rules import is_below, written_places

@@ -48,11 +48,12 @@ def fork_rules(table: Table) -> Iterator[Finding]:
         except UnreadableFile:
             continue
         twin = versions.get(numbers[name])
-        own, columns = _new_snapshots(other, meta), lost_columns(other, meta)
-        if twin and other.table_uuid == meta.table_uuid and (own or columns):
-            yield _fork(meta, other, own, columns, twin)
-        elif other.table_uuid and other.table_uuid != meta.table_uuid:
-            strange.append(other)
+        if other.table_uuid != meta.table_uuid:
+            strange += [other] if other.table_uuid else []
+        elif twin:
+            own, columns = _new_snapshots(other, meta), lost_columns(other, meta)
+            if own or columns:
+                yield _fork(meta, other, own, columns, twin)
     if strange and not any(problem.rule == RULE for problem in table.problems):
         yield _other_table(meta, strange)
 
@@ -63,9 +64,12 @@ def _other_table(meta: TableMetadata, strange: Sequence[TableMetadata]) -> Findi
     times = [*(entry.timestamp_ms for entry in meta.metadata_log), *(s.timestamp_ms for s in meta.snapshots)]
     began = min([time for time in times if time is not None], default=meta.last_updated_ms or 0)
     is_older = (newest.last_updated_ms or 0) < began
-    how = "it was dropped without its files, or renamed, and this one was created" if is_older else ""
-    how = how or "one of them was renamed, and the other created"
-    when = f"{'before' if is_older else 'after'} this one began: {how} in its place, or two tables have one location"
+    began_then = (
+        "before this one began: it was dropped without its files, or renamed, and this one was created"
+        if is_older
+        else "after this one began: one of them was renamed, and the other created"
+    )
+    when = f"{began_then} in its place, or two tables have one location"
     return finding(
         "metadata-choice",
         f"{OTHER_TABLE} has the UUID {newest.table_uuid}, and wrote its newest metadata file {when}. To "

@@ -6,12 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from explorer.errors import AccessRefused, NotNow, NotReadHere, UnreadableFile
+from explorer.errors import MISSING, AccessRefused, NotNow, NotReadHere, UnreadableFile
 from explorer.model.metadata import StatisticsFile, TableMetadata
 from explorer.progress import steps
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
-from explorer.spec.doctor.missing_files import MISSING
 from explorer.spec.doctor.remedy_cases import WRONG_COUNTS
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.units import count

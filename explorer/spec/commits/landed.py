@@ -171,9 +171,8 @@ def _empty_deletes(metadata: TableMetadata, snapshots: Sequence[LandedSnapshot])
     if not empty:
         return ""
     names = first_of([name for name, _ in empty], 5)
-    text = f" By its summary the delete {names} removed nothing." if len(empty) == 1 else (
-        f" By their summaries the deletes {names} removed nothing."
-    )  # fmt: skip
+    which = "its summary the delete" if len(empty) == 1 else "their summaries the deletes"
+    text = f" By {which} {names} removed nothing."
     before = ancestry(metadata, empty[-1][1].parent_snapshot_id)[:ANCESTORS]
     replaced = next((one for own in before if (one := metadata.snapshot(own)) and _removed_files(one)), None)
     if replaced:

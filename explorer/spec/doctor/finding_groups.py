@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from explorer.errors import MISSING
 from explorer.spec.doctor.findings import ORDER, Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
-from explorer.spec.doctor.missing_files import MISSING
 from explorer.spec.doctor.promotions import PROMOTED_DATE
 from explorer.spec.doctor.remedy_cases import HAS_LOST_SCHEMA, MAYBE_PADDED, PADDED, REMOVED_WITH_SNAPSHOT, STILL_LIVE
 from explorer.spec.text.units import parse_int64

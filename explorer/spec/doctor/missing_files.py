@@ -15,8 +15,6 @@ from explorer.spec.text.names import name_in_sql, path_in_sql, text_in_sql
 from explorer.spec.text.units import count
 from explorer.spec.values.values import decode_bound
 
-MISSING = "the file does not exist"
-"""How the words on a file begin that is not there."""
 MAX_NAMED = 5
 """Files that a remedy names."""
 MAX_SUMMED = 1_000

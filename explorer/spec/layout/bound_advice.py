@@ -40,6 +40,7 @@ def bound_advice(plan: Plan) -> Iterator[str]:
     if plan.stages[-1].skipped or files < 2 or plan.wholly == files:
         return
     modes = {mode.field_id: mode for mode in column_modes(plan.scan.metadata, plan.schema)}
+    newer = _newer_partition_columns(plan)
     told = _partition_columns(plan)  # bounds of them would say no more
     for leaf in predicates(plan.bound):
         if isinstance(leaf.term, BoundTerm) and leaf.term.transform == "identity" and leaf.op in COMPARED:
@@ -50,9 +51,7 @@ def bound_advice(plan: Plan) -> Iterator[str]:
                 if without and without.files == files and mode.mode != "none":  # unmeasured_advice tells of them
                     continue
                 is_bare = bool(without and without.unbounded == files and mode.bounds)
-                why = BARE if is_bare else _reason(mode, leaf)
-                if mode.field_id in _newer_partition_columns(plan):
-                    why = OLDER_SPEC
+                why = OLDER_SPEC if mode.field_id in newer else BARE if is_bare else _reason(mode, leaf)
                 yield f"no file is skipped by {mode.name}: {why}"
 
 

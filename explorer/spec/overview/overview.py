@@ -118,10 +118,11 @@ def _ref_words(metadata: TableMetadata, ordinals: dict[int, int]) -> tuple[str, 
 def _distance(branch: set[int], main: set[int]) -> str:
     """How many snapshots a branch has that main lacks, and the other way round; nothing where they are alike."""
     ahead, behind = len(branch - main), len(main - branch)
-    parts = [f"{ahead:,} ahead of main"] * bool(ahead) + [f"{behind:,} behind {'it' if ahead else 'main'}"] * bool(
-        behind
-    )
-    return f" ({', '.join(parts)})" if parts else ""
+    parts = [
+        f"{ahead:,} ahead of main" if ahead else "",
+        f"{behind:,} behind {'it' if ahead else 'main'}" if behind else "",
+    ]
+    return f" ({', '.join(filter(None, parts))})" if ahead or behind else ""
 
 
 def overview_of(
