@@ -46,7 +46,7 @@ quick: $(STAMP) lint  ## what needs neither Spark nor a browser, with a quarter 
 
 CONNECT := .venv-connect
 test-servers: $(STAMP)  ## minutes: every server there is, some of them fetched by maven
-	-mvn -B -q -f tests/servers/rest/pom.xml dependency:build-classpath -Dmdep.outputFile=/dev/null
+	-for pom in tests/servers/*/pom.xml; do mvn -B -q -f $$pom dependency:build-classpath -Dmdep.outputFile=/dev/null; done
 	$(BIN)/uv pip install --quiet --target $(CONNECT) --require-hashes -r requirements/connect.txt
 	ICEDIVE_CONNECT=$(CURDIR)/$(CONNECT) ICEDIVE_EVERY_SERVER=1 $(BIN)/python -m pytest tests/servers
 

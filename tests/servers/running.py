@@ -60,17 +60,22 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+def maven_jars(name: str, what: str, folder: Path) -> str:
+    """The class path of the pom.xml in the folder `name` beside this file. Skips."""
+    if not (maven := shutil.which("mvn")):
+        pytest.skip(f"{what}: no mvn on the PATH")
+    told, pom = folder / f"{name}-classpath", Path(__file__).parent / name / "pom.xml"
+    command = [maven, "-B", "-q", "-o", "-f", str(pom), "dependency:build-classpath"]
+    if subprocess.run([*command, f"-Dmdep.outputFile={told}"], capture_output=True).returncode:
+        pytest.skip(f"{what}: its jars are not in maven's local repository (make test-servers gets them)")
+    return told.read_text().strip()
+
+
 def _rest_jars(folder: Path) -> str:
     """The class path of Iceberg's REST server. Skips."""
     if jars := os.environ.get(JARS):
         return f"{jars}/*"
-    if not (maven := shutil.which("mvn")):
-        pytest.skip(f"Iceberg's REST server: no mvn on the PATH, and ${JARS} names no folder with its jars")
-    told = folder / "classpath"
-    command = [maven, "-B", "-q", "-o", "-f", str(_REST / "pom.xml"), "dependency:build-classpath"]
-    if subprocess.run([*command, f"-Dmdep.outputFile={told}"], capture_output=True).returncode:
-        pytest.skip("Iceberg's REST server: its jars are not in maven's local repository (make test-servers gets them)")
-    return told.read_text().strip()
+    return maven_jars("rest", "Iceberg's REST server", folder)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from explorer.model.manifest import ManifestFile
-from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.model.metadata import MetadataLogEntry, Snapshot, TableMetadata
 from explorer.spec.commits.costs import (
     LATE_MS,
     WROTE,
@@ -452,6 +452,11 @@ def test_what_a_commit_cost() -> None:
     for late, known in ((3, {last.snapshot_id}), (LATE_MS + 1, set())):
         dated = replace(FIGURE.metadata, last_updated_ms=(last.timestamp_ms or 0) + late, metadata_log=())
         assert set(metadata_files(dated)) == known
+    # a log that reaches back before the commit, and one that does not
+    for earlier, known in ((1, {last.snapshot_id}), (-1, set())):
+        older = MetadataLogEntry((last.timestamp_ms or 0) - earlier, "/t/metadata/older.json")
+        dated = replace(FIGURE.metadata, last_updated_ms=(last.timestamp_ms or 0) + 60_000, metadata_log=(older,))
+        assert {id for id, path in metadata_files(dated).items() if path != older.metadata_file} == known
     deletes = manifest("deletes", 2, content=1)
     unsized = entries({"status": 1, "file_path": "d", "file_size_in_bytes": None})
     second = (FIGURE.metadata.snapshots[1], [deletes])

@@ -80,10 +80,10 @@ def test_a_partition_value_that_bounds_contradict_is_looked_at_in_the_files_firs
     assert one.remedy.startswith("See which of the two is right")
 
 
-def stopped_sink(folder: Path) -> Path:
+def stopped_sink(folder: Path, last: int = 105) -> Path:
     """A Flink job that started again without its state: its sink drops checkpoints up to that of its former run."""
     table = Table(folder, [(1, "id", "long")])
-    for checkpoint in range(101, 106):
+    for checkpoint in (101, 102, 103, 104, last):
         summary = {
             "engine-name": "flink", "flink.job-id": JOB, "flink.operator-id": OPERATOR,
             "flink.max-committed-checkpoint-id": str(checkpoint),
@@ -114,6 +114,14 @@ def test_checkpoints_that_flinks_sink_drops_are_told(tmp_path: Path) -> None:
         "started again without its state",
     ):
         assert words in finding.what
+
+
+def test_a_stream_that_had_ended_drops_every_checkpoint(tmp_path: Path) -> None:
+    """Flink's sink records the greatest number of all once its input has ended."""
+    path = stopped_sink(tmp_path / "t", last=(1 << 63) - 1)
+    told = direct.doctor(direct.open_table(str(path)), files=True).findings
+    [finding] = [finding for finding in told if finding.rule == "orphan-files"]
+    assert "= 9,223,372,036,854,775,807 (its stream had ended) of them" in finding.what
 
 
 def test_all_maintenance_removes_no_rows_that_nobody_has_committed(tmp_path: Path) -> None:

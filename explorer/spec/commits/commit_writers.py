@@ -41,6 +41,8 @@ IDS = (
 )  # fmt: skip
 """What else tells a commit from others."""
 EQUALITY_DELETES = "added-equality-delete-files"
+SAME_ENGINE = {"kafka-connect": "kafka connect"}
+"""Names that Iceberg's own writers give for an engine that older ones tell only by their keys."""
 SINKS = ("flink", "kafka connect")
 """The engines whose updates are equality deletes, whatever the table's modes say."""
 LONG = 80
@@ -144,6 +146,7 @@ def commit_writer(snapshot: Snapshot, name: str) -> CommitWriter:
     """Decode the summary of one snapshot."""
     summary = snapshot.summary
     engine = summary.get("engine-name", "").lower()
+    engine = SAME_ENGINE.get(engine, engine)
     if not engine:
         engine = next((e for begin, e in ENGINES.items() if any(key.startswith(begin) for key in summary)), "")
     key = next((key for key in NAMES.get(engine, ("app-name",)) if summary.get(key)), "")

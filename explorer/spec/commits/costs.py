@@ -86,19 +86,22 @@ def file_bytes(entries: pa.Table) -> int:
 
 
 LATE_MS = 10
-"""So much later than its snapshot a commit's metadata file may be dated: Iceberg asks the clock for each."""
+"""So much later than its snapshot a commit's metadata file may be dated where the metadata log does not reach back
+before the commit: Iceberg asks the clock for each."""
 
 
 def metadata_files(metadata: TableMetadata) -> dict[int, str]:
     """The metadata file that the commit of a snapshot wrote, by the snapshot's id, as far as the metadata log has it:
-    the first that is dated as the snapshot is, or a little later."""
+    the first that is dated as the snapshot is, or later. The log keeps the newest files without a gap, so it has this
+    one if it has an older one. Else the file must be dated at most LATE_MS later."""
     files: list[tuple[int | None, str]] = [(e.timestamp_ms, e.metadata_file) for e in metadata.metadata_log]
     files.append((metadata.last_updated_ms, metadata.metadata_location))
     snapshots = sorted((s.timestamp_ms, at, s.snapshot_id) for at, s in enumerate(metadata.snapshots) if s.timestamp_ms)
     first_with: dict[int, str] = {}
-    for time, path in sorted((time, path) for time, path in files if time is not None):
+    dated_files = sorted((time, path) for time, path in files if time is not None)
+    for time, path in dated_files:
         at = bisect_right(snapshots, (time, len(snapshots), 0)) - 1
-        if at >= 0 and time - snapshots[at][0] <= LATE_MS:
+        if at >= 0 and (dated_files[0][0] < snapshots[at][0] or time - snapshots[at][0] <= LATE_MS):
             first_with.setdefault(snapshots[at][2], path)
     return first_with
 

@@ -12,7 +12,7 @@ from explorer.spec.commits.kept_commits import kept_commits
 from explorer.spec.doctor.remedy_cases import UNCOMMITTED
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.names import base_name
-from explorer.spec.text.units import count, human_bytes, instant, whole
+from explorer.spec.text.units import count, human_bytes, instant, parse_int64
 
 DATA_ENDINGS = (".parquet", ".orc", ".avro")
 """How the names of data files end."""
@@ -24,6 +24,8 @@ UNDER_WAY = 3_600_000
 YOUNG = "of the last hour may be of a commit under way: ask again later"
 """What is said of a number of files or lists that are left out."""
 REFUSED = "A write that was refused or killed leaves such files, and so does a task that failed and was run again"
+END_OF_STREAM, ENDED = (1 << 63) - 1, " (its stream had ended)"
+"""The checkpoint that Flink's sink records once its input has ended."""
 SHOWN = 100
 """Characters of a key or value."""
 FLINK_MANIFEST = re.compile(r"([0-9a-f]{32})-([^/]{1,100})-[0-9]{5}-[0-9]{1,9}-([0-9]{1,18})-[0-9]{5}[.]avro", re.ASCII)
@@ -106,7 +108,7 @@ def dropped_checkpoints(metadata: TableMetadata, files: Iterable[str]) -> str:
     for own in ancestry(metadata, metadata.current_snapshot_id):
         snapshot = metadata.snapshot(own)
         summary = snapshot.summary if snapshot else {}
-        if (checkpoint := whole(summary.get(CHECKPOINT, ""))) is not None:
+        if (checkpoint := parse_int64(summary.get(CHECKPOINT))) is not None:
             newest.setdefault((summary.get(JOB, ""), summary.get(OPERATOR, "")), checkpoint)
     dropped: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for match in matches:
@@ -119,7 +121,8 @@ def dropped_checkpoints(metadata: TableMetadata, files: Iterable[str]) -> str:
     of = f"checkpoint {low:,}" if low == high else f"checkpoints {low:,} to {high:,}"
     return (
         f"{count(len(checkpoints), 'manifest')} of Flink's job {job}, operator {operator[:SHOWN]}, "
-        f"{'is' if len(checkpoints) == 1 else 'are'} of {of}, and the table has {CHECKPOINT} = {last:,} of them: the "
+        f"{'is' if len(checkpoints) == 1 else 'are'} of {of}, and the table has {CHECKPOINT} = {last:,}"
+        f"{ENDED if last == END_OF_STREAM else ''} of them: the "
         "job started again without its state, and its sink drops each checkpoint up to that number "
         "(apache/iceberg#18098). Start it from its savepoint, or give the sink another uid"
     )
