@@ -71,6 +71,24 @@ QUESTIONS = {
     "the life of one file": ["inspect file", "-o", "json", "del-0.parquet"],
     "what expiry would free": ["maintain preview", "-o", "json", "expire"],
     "health": ["health", "-o", "json"],
+    "where the bytes are": ["storage", "-o", "json"],
+    "where the bytes are, by partition": ["storage", "-o", "json", "--by", "partition"],
+    "who wrote it": ["history writers", "-o", "json"],
+    "whether a file landed": ["history landed", "del-0.parquet", "-o", "json"],
+    "who can read it": ["readers", "-o", "json"],
+    "all maintenance": ["maintain all", "-o", "json"],
+    "why a file is still here": ["maintain file", "del-0.parquet", "-o", "json"],
+    "schemas, specs and orders, and their files": ["history schemas", "-o", "json"],
+    "profile of all columns": ["inspect profile", "-o", "json"],
+    "profile of one column, by partition": ["inspect profile", "ts", "-o", "json"],
+    "how files separate columns": ["inspect columns", "-o", "json", "--show", "clustering"],
+    "health over time": ["history health", "-o", "json"],
+    "plan of a filter": ["plan", "region = 'region-03' and id < 1000", "-o", "json"],
+    "what a layout would help": ["scan estimate", "region = 'region-03' and id < 1000", "-o", "json"],
+    "doctor": ["doctor", "-o", "json"],
+    "doctor, with the folder's files": ["doctor", "-o", "json", "--files"],
+    "what removing orphans would free": ["maintain preview", "-o", "json", "remove-orphans"],
+    "bundle": ["export bundle", "{scratch}/bundle.zip"],
 }
 
 
@@ -103,12 +121,16 @@ def table(size: str) -> Path:
 def ask(arguments: list[str], folder: Path, cache: str) -> Measurement | str:
     """One question; why it failed, if it did."""
     name, *more = arguments
-    command = [sys.executable, "-m", "explorer.cli", *name.split(), str(folder), *more]
     environment = {**os.environ, "ICEDIVE_CACHE": cache}
     start = time.perf_counter()
-    with tempfile.TemporaryFile() as errors, subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=errors, env=environment, cwd=HERE.parent
-    ) as process:  # fmt: skip
+    with (
+        tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as errors,
+        subprocess.Popen(
+            [sys.executable, "-m", "explorer.cli", *name.split(), str(folder),
+             *(word.replace("{scratch}", scratch) for word in more)],
+            stdout=subprocess.PIPE, stderr=errors, env=environment, cwd=HERE.parent,
+        ) as process,
+    ):  # fmt: skip
         assert process.stdout is not None
         too_long = threading.Timer(LONGEST, process.kill)
         too_long.start()

@@ -26,7 +26,7 @@ from explorer.spec.bundle.ordered_values import CALENDAR
 from explorer.spec.bundle.replacements import Replacements
 from explorer.spec.filters.expressions import BoundTerm, Expression, Predicate, rebuilt
 from explorer.spec.text.names import base_name
-from explorer.storage import limits
+from explorer.storage import limits, parquet_manifests
 from explorer.storage.allowed_roots import metadata_folder
 from explorer.storage.folder_state import HINT, METADATA_NAME
 from explorer.storage.formats import avro
@@ -34,7 +34,8 @@ from explorer.storage.formats.avro_writer import without_logical_types, write_av
 from explorer.storage.formats.json_text import load_json
 from explorer.storage.manifest_layout import LIST_IDS
 from explorer.storage.metadata import gunzip
-from explorer.storage.parquet_manifests import is_parquet
+from explorer.storage.parquet_documents import avro_schema, write_parquet
+from explorer.storage.parquet_documents import records as parquet_records
 from explorer.storage.paths import normal_path
 from explorer.storage.replaced_values import ReplacedValues
 from explorer.storage.scratch import scratch
@@ -226,8 +227,6 @@ class _Bundle:
         """An Avro file; None, and a note, for one that cannot be read whole."""
         try:
             data = self.reader.storage.read_through_cache(path, limit=limits.MANIFEST)
-            if is_parquet(data):
-                raise UnreadableFile(path, "a Parquet manifest of format version 4: bundles have Avro manifests alone")
             container = avro.open_container(data, path, room=limits.unpack_limit(len(data)))
             if container.problems:
                 raise UnreadableFile(path, container.problems[0].cause)
@@ -269,11 +268,18 @@ class _Bundle:
 
     # -- copies -------------------------------------------------------------------------------------------------------
     def _copy(self, path: str, is_list: bool, part: IO[bytes] | None) -> bool:
-        """Make the new records of an Avro file, and write them, where that is asked for. Return whether that went."""
-        container = None if path in self.left_out else self._container(path)
-        if container is None:
+        """Make the new records of a manifest list or manifest, and write them, where that is asked for. Return whether
+        that went."""
+        if path in self.left_out:
             return False
         try:
+            data = b"" if is_list else self.reader.storage.read_through_cache(path, limit=limits.MANIFEST)
+            if parquet_manifests.is_parquet(data):
+                self._copy_parquet(path, data, part)
+                return True
+            container = self._container(path)
+            if container is None:
+                return False
             plan = self.manifest_document.manifest_list if is_list else self.manifest_document.manifest
             document = plan(container.schema, container.metadata)
             plain = replace(container, schema=without_logical_types(container.schema))
@@ -290,6 +296,20 @@ class _Bundle:
         except (*UNLIKE_SPEC, StopIteration) as error:
             self.left_out[path] = f"its schema or a record is not as the spec has it ({type(error).__name__})"
         return False
+
+    def _copy_parquet(self, path: str, data: bytes, part: IO[bytes] | None) -> None:
+        """Do the same with a Parquet manifest of format version 4."""
+        header = parquet_manifests.header(data, path)
+        columns = parquet_manifests.columns(data, path)
+        document = self.manifest_document.manifest(avro_schema(columns.schema), header.metadata)
+        records = steps(parquet_records(columns), "records", columns.num_rows)
+        self.lengths.setdefault(path, (len(data), len(data)))
+        if part is None:
+            deque(map(document.collect, records), maxlen=0)
+        else:
+            codec = header.codec.rpartition(" ")[2]
+            length = write_parquet(part, document.schema, document.header, codec, map(document.record, records))
+            self.lengths[path] = (len(data), length)
 
     def _metadata(self, path: str) -> bytes | None:
         raw = None if path in self.left_out else self._document(path)

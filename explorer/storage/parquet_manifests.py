@@ -47,6 +47,11 @@ def entries(data: bytes, path: str, metrics: bool) -> pa.Table:
     return table
 
 
+def columns(data: bytes, path: str) -> pa.Table:
+    """Return all columns of a Parquet manifest that have a field id, as they were written. Raises UnreadableFile."""
+    return client.run("parquet_columns", path, data)
+
+
 def header(data: bytes, path: str) -> ManifestHeader:
     """Return what an Avro manifest has in its header: key-value metadata, and the codec. Raises UnreadableFile."""
     footer = data[-8 - int.from_bytes(data[-8:-4], "little") :]

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import zipfile
+from collections.abc import Callable
+from datetime import date, datetime, time
+from decimal import Context, Decimal
 from pathlib import Path
 from typing import Any
 
 import fastavro
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from pyiceberg.transforms import BucketTransform, IdentityTransform, TruncateTransform
 
 import explorer
 from explorer.reports.bundle import write_bundle
+from explorer.storage.parquet_documents import avro_schema, records, write_parquet
+from explorer.storage.projection import FIELD_ID
 from explorer.table import Table, open_table
 from tests.cases import NAMES, build_case
-from tests.support.small_tables import make_table, new_table, newest_metadata
+from tests.support.parquet_manifests import as_version_4
+from tests.support.small_tables import make_table, new_table, newest_metadata, partitioned
 from tests.unit.test_cli import run
 
 FILTERS = {
@@ -167,6 +175,9 @@ def texts_of(file: Path) -> str:
                 with archive.open(name) as part:
                     reader = fastavro.reader(part)
                     seen += [str(reader.metadata), *(str(record) for record in reader)]
+            elif data.startswith(b"PAR1"):
+                part = pq.ParquetFile(pa.BufferReader(data))
+                seen += [str(part.schema), str(part.metadata.metadata), str(part.read().to_pylist())]
     return "\n".join(seen)
 
 
@@ -185,6 +196,64 @@ def test_no_text_of_the_table_is_in_its_bundle(tmp_path: Path) -> None:
     verdicts = plan(other, written.filters["zqxjname = 'zqxjperson3'"])
     assert len(verdicts) == 5
     assert len(set(verdicts)) > 1
+
+
+@pytest.mark.parametrize("of", [make_table, partitioned])
+def test_parquet_manifests_are_in_a_bundle(of: Callable[[Path], Path], tmp_path: Path) -> None:
+    as_version_4(place := of(tmp_path))
+    table = open_table(str(place))
+    other, _ = bundle(table, tmp_path)
+    assert all(path.endswith(".parquet") for path in other.entries().to_arrow()["manifest_path"].to_pylist())
+    assert shape(other) == shape(table)
+    assert other.metadata.format_version == 4
+    assert rules(str(tmp_path / "bundle" / "table")) - {"copied-or-edited"} == rules(str(place))
+
+
+def test_no_text_of_a_table_is_in_its_parquet_manifests(tmp_path: Path) -> None:
+    as_version_4(place := secret_table(tmp_path))
+    written = explorer.export_bundle(str(place), tmp_path / "bundle.zip")
+    assert written.left_out == []
+    assert "zqxj" not in texts_of(tmp_path / "bundle.zip")
+
+
+def test_records_of_parquet_are_those_of_avro_and_come_back() -> None:
+    """Each type that a partition or a metric has."""
+    ids = iter(range(1, 100))
+
+    def column(name: str, kind: pa.DataType) -> pa.Field:
+        return pa.field(name, kind, metadata={FIELD_ID: str(next(ids))})
+
+    def whole(name: str, kind: pa.DataType) -> pa.Field:
+        return column(name, kind).with_nullable(False)
+
+    values: list[tuple[pa.DataType, Any, Any]] = [
+        (pa.bool_(), True, True), (pa.int32(), -3, -3), (pa.int64(), 1 << 40, 1 << 40), (pa.float32(), 0.5, 0.5),
+        (pa.float64(), 0.25, 0.25), (pa.string(), "a", "a"), (pa.binary(), b"\0", b"\0"),
+        (pa.binary(4), b"abcd", b"abcd"),
+        (pa.date32(), date(1969, 12, 31), -1), (pa.time64("us"), time(0, 0, 1), 1_000_000),
+        (pa.timestamp("us"), datetime(1970, 1, 2), 86_400_000_000),
+        (pa.timestamp("ns", "UTC"), 5, 5), (pa.decimal128(9, 2), Decimal("-1.27"), b"\x81"),
+        (pa.decimal128(38, 2), Decimal(10**38 - 1).scaleb(-2, Context(38)), (10**38 - 1).to_bytes(16, "big")),
+        (pa.list_(whole("element", pa.int64())), [1, 2], [1, 2]),
+        (pa.map_(whole("key", pa.int32()), whole("value", pa.binary())), [(1, b"x")], [{"key": 1, "value": b"x"}]),
+    ]  # fmt: skip
+    inside = [column(f"f{at}", kind) for at, (kind, _, _) in enumerate(values)]
+    whole_row = {field.name: value for field, (_, value, _) in zip(inside, values, strict=True)}
+    plain_row = {field.name: plain for field, (_, _, plain) in zip(inside, values, strict=True)}
+    table = pa.table(
+        {"s": pa.array([whole_row, None], pa.struct(inside)), "n": pa.array([1, None], pa.int64())},
+        pa.schema([column("s", pa.struct(inside)), column("n", pa.int64())]),
+    )
+    rows = list(records(table))
+    assert rows == [{"s": plain_row, "n": 1}, {"s": None, "n": None}]
+    out = io.BytesIO()
+    length = write_parquet(out, avro_schema(table.schema), {"content": "data"}, "gzip", rows)
+    again = pq.ParquetFile(pa.BufferReader(out.getvalue()))
+    assert (length, again.metadata.metadata[b"content"]) == (len(out.getvalue()), b"data")
+    assert again.read().to_pylist() == table.to_pylist()
+    assert list(records(again.read())) == rows
+    with pytest.raises(ValueError, match="which no manifest has"):
+        avro_schema(pa.schema([column("d", pa.duration("s"))]))
 
 
 def test_metadata_outside_the_tables_folder_is_in_its_bundle(tmp_path: Path) -> None:

@@ -77,6 +77,11 @@ def parquet_records(data: bytes, path: str, limits: Mapping[str, int], start: in
     return pa.table({"record": pa.array([to_json(row) for row in rows.to_pylist()], pa.string())})
 
 
+def parquet_columns(data: bytes, path: str, limits: Mapping[str, int]) -> pa.Table:
+    """storage.parquet_manifests.columns."""
+    return _manifest_columns(data, path, limits)
+
+
 def _manifest_columns(data: bytes, path: str, limits: Mapping[str, int]) -> pa.Table:
     """All columns of a Parquet manifest that have a field id."""
     import pyarrow.parquet as pq
@@ -93,6 +98,7 @@ def _manifest_columns(data: bytes, path: str, limits: Mapping[str, int]) -> pa.T
 TASKS: dict[str, Callable[..., pa.Table]] = {
     "entries": entries, "records": records, "columns": columns, "footer": footer,
     "part": part, "parquet_manifest": parquet_manifest, "parquet_records": parquet_records,
+    "parquet_columns": parquet_columns,
 }  # fmt: skip
 
 
