@@ -60,7 +60,7 @@ def test_another_table_in_its_place_is_an_error(tmp_path: Path) -> None:
 
     edit_metadata(place, change)
     [finding] = found(str(place), "uuid-changed")
-    assert (finding.severity, "two tables share the place" in finding.what) == ("error", True)
+    assert (finding.severity, "the table was replaced, or this file was swapped" in finding.what) == ("error", True)
 
 
 def test_nothing_is_written_anew_where_a_delete_is_listed_as_data(tmp_path: Path) -> None:

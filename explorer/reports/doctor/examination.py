@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from explorer.errors import ExplorerError, UnreadableFile
+from explorer.errors import AccessRefused, ExplorerError, NotNow, UnreadableFile
 from explorer.model.manifest import ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.model.problem import Problem
@@ -41,7 +41,7 @@ from explorer.spec.doctor.manifest_list_rules import (
     manifest_rules,
     record_rules,
 )
-from explorer.spec.doctor.metadata_rules import table_rules
+from explorer.spec.doctor.metadata_rules import is_of_other_table, table_rules
 from explorer.spec.doctor.missing_files import MissingFile
 from explorer.spec.doctor.remedies import keeps_from_loading
 from explorer.spec.doctor.remedy_parts import of_gone_snapshot
@@ -142,7 +142,7 @@ class Examination:
         table, meta = self.table, self.table.metadata
         previous = self._previous()
         yield from table_rules(meta, previous)
-        yield from history_rules(meta, previous)
+        yield from history_rules(meta, None if previous and is_of_other_table(meta, previous) else previous)
         self.lists = self._read()
         yield from list_rules(self.lists)
         yield from record_rules(self.lists)
@@ -179,11 +179,13 @@ class Examination:
             if f.refused == "table" or REMEDY_OF[f.rule] in ("M", "V") or keeps_from_loading(f.rule, f.location)
         }
         if not rules:
-            return self._previous()
+            return None if (last := self._previous()) and is_of_other_table(self.table.metadata, last) else last
         for entry in reversed(self.table.metadata.metadata_log[-OLDER:]):
             try:
                 older = self.table.tree.metadata_file(entry.metadata_file)
             except ExplorerError:  # rule 20 tells of it
+                continue
+            if is_of_other_table(self.table.metadata, older):
                 continue
             if not rules & {f.rule for f in table_rules(older)} and not find_load_faults(older):
                 return older
@@ -328,10 +330,23 @@ class Examination:
             about: dict[str, Any] = {"snapshots": (file.snapshot_id,), "node": ("statistics", file.path)}
             about |= of_gone_snapshot(meta, file)
             if file.path not in sizes:
-                yield finding("statistics-file", "it is missing, or lies where nothing may be read", file.path, **about)
+                if self._is_out_of_reach(file.path):
+                    self.not_checked.append(f"{file.path}: it lies outside the folders that may be read (--root)")
+                    continue
+                yield finding("statistics-file", "it is missing", file.path, **about)
             elif file.file_size_in_bytes not in (None, sizes[file.path]):
                 about |= {"found": file.file_size_in_bytes, "expected": sizes[file.path]}
                 yield finding("statistics-file", "the metadata says another size", file.path, **about)
+
+    def _is_out_of_reach(self, path: str) -> bool:
+        """Whether nobody can say if a file is there, since it may not be looked at, or its store does not answer."""
+        try:
+            self.table.reader.storage.size(path)
+        except (AccessRefused, NotNow):
+            return True
+        except UnreadableFile:
+            return False
+        return True
 
     def _problems(self) -> Iterator[Finding]:
         """What could not be read, as its rule has it."""

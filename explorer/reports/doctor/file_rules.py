@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from explorer.errors import MISSING, AccessRefused, NotNow, UnreadableFile
+from explorer.model.manifest import ManifestFile
 from explorer.queries.orphans import orphan_files
 from explorer.reports.doctor.missing_files import find_missing_files
 from explorer.spec.commits.uncommitted_files import words_of_uncommitted_files
@@ -17,7 +18,7 @@ from explorer.spec.doctor.finding_groups import MEMBERS
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.missing_files import MissingFile
-from explorer.spec.doctor.remedy_cases import PREFIXES
+from explorer.spec.doctor.remedy_cases import BY_AGE, PREFIXES
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.maintenance.orphan_rules import is_below, written_places
 from explorer.spec.text.units import count, human_bytes
@@ -49,6 +50,7 @@ def file_rules(
     wrong: dict[str, _Wrong] = {}
     fine: set[int] = set()
     outside = looked = 0
+    oldest: int | None = None
     for manifest, stored in table.tree.stored_entries([lists.records[path] for path in lists.held]):
         path, mask = manifest.manifest_path, lists.masks[manifest.manifest_path]
         live = stored.filter(pc.fill_null(pc.not_equal(stored["status"], DELETED), True))
@@ -65,6 +67,8 @@ def file_rules(
             read = formats[file][1] == "PARQUET" and (recorded or 0) > 0  # of size 0 Spark reads nothing
             full: Refused = "part" if formats[file][2] else "scan"
             size = sizes.get(file)
+            if size is not None and (of := _time_of_adding(lists, manifest)) is not None:
+                oldest = of if oldest is None else min(oldest, of)
             if size is not None and size == recorded:
                 fine.add(hash((file, recorded)))
             elif size is not None:
@@ -85,17 +89,26 @@ def file_rules(
         not_checked.append(f"{count(outside, 'file')} outside the folders that may be read (add them with --root)")
     gone = {file: what.mask for file, what in wrong.items() if what.size is None and what.cause.startswith(MISSING)}
     missing |= find_missing_files(table, lists, gone)
-    yield from _findings(lists, wrong, missing)
+    yield from _findings(lists, wrong, missing, oldest)
     if whole:
         yield from _orphans(table, not_checked)
 
 
-def _findings(lists: Lists, wrong: dict[str, _Wrong], missing: Mapping[str, MissingFile]) -> Iterator[Finding]:
-    """A finding for each file; beyond what a report can hold, one for the others of a kind."""
+def _time_of_adding(lists: Lists, manifest: ManifestFile) -> int | None:
+    """When the commit was made that added all files of a manifest; None where others added some, or it has expired."""
+    snapshot = lists.meta.snapshot(manifest.added_snapshot_id)
+    return None if manifest.existing_files_count != 0 or snapshot is None else snapshot.timestamp_ms
+
+
+def _findings(
+    lists: Lists, wrong: dict[str, _Wrong], missing: Mapping[str, MissingFile], oldest: int | None
+) -> Iterator[Finding]:  # fmt: skip
+    """A finding for each file; beyond what a report can hold, one for the others of a kind. `oldest` is when the oldest
+    file was added that is there, where that is known."""
     gone = Counter(what.manifest for what in wrong.values() if what.size is None)
     for file, what in wrong.items():
         removers = missing[file].removers if file in missing else ()
-        what.cause += _removed_before(removers[-1]) if removers else _cleaned_up(lists, what, gone)
+        what.cause += _removed_before(removers[-1]) if removers else _cleaned_up(lists, what, gone, oldest)
     for file, what in list(wrong.items())[:MEMBERS]:
         yield finding(
             "file-missing", what.cause, file, f"named in {what.manifest}",
@@ -123,7 +136,7 @@ def _removed_before(remover: int) -> str:
     )
 
 
-def _cleaned_up(lists: Lists, what: _Wrong, gone: Mapping[str, int]) -> str:
+def _cleaned_up(lists: Lists, what: _Wrong, gone: Mapping[str, int], oldest: int | None) -> str:
     """Say that all files that a commit added in one manifest are gone, as after a writer that took it for failed; empty
     where that is not so."""
     manifest = lists.records[what.manifest]
@@ -132,6 +145,7 @@ def _cleaned_up(lists: Lists, what: _Wrong, gone: Mapping[str, int]) -> str:
         return ""
     if gone[what.manifest] != manifest.added_files_count:
         return ""
+    is_younger = oldest is not None and oldest < (snapshot.timestamp_ms or 0)
     number = gone[what.manifest] - 1
     others = f", nor {'does' if number == 1 else 'do'} {count(number, 'other')} of its manifest" if number else ""
     expiry = (
@@ -141,7 +155,7 @@ def _cleaned_up(lists: Lists, what: _Wrong, gone: Mapping[str, int]) -> str:
     return (
         f"{others}: a writer that took snapshot {snapshot.snapshot_id} ({snapshot.operation or 'a commit'}) for failed "
         "may have removed what it had added, though the commit landed (CommitStateUnknownException). So may "
-        "remove_orphan_files that ran during the commit, or a rule of the store that removes files by their age"
+        f"remove_orphan_files that ran during the commit{'' if is_younger else f', or {BY_AGE}'}"
         f"{expiry if lists.has_expired_parents else ''}"
     )
 

@@ -22,7 +22,7 @@ from explorer.spec.doctor.partition_fields import PartField
 from explorer.spec.doctor.partition_rules import partition_notes
 from explorer.spec.doctor.path_schemes import in_same_store
 from explorer.spec.doctor.promotions import kinds_then, rebound
-from explorer.spec.doctor.remedy_cases import UNORDERED_IDS
+from explorer.spec.doctor.remedy_cases import OTHER_SCHEME, UNORDERED_IDS
 from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, fill_nulls
 from explorer.spec.entries.numpy_columns import Flags, Ints, flags, ints
 from explorer.spec.values.hashes import hashes
@@ -151,8 +151,7 @@ def facts(about: RuleContext, manifest: ManifestFile, stored: pa.Table) -> pa.Ta
     if about.store is not None:
         own_paths = pc.match_substring_regex(stored["file_path"].cast(pa.string()), about.store)
         elsewhere = live & flags(pc.invert(own_paths))
-        what = "its path has another scheme than the table's location: only readers that are set up for both find it"
-        notes.add("path-outside", elsewhere, what, lambda record: stored["file_path"][record].as_py()[:300])
+        notes.add("path-outside", elsewhere, OTHER_SCHEME, lambda record: stored["file_path"][record].as_py()[:300])
     if about.metrics:
         metric_notes(table, about.kinds, about.names, about.top, about.required, content, live, notes)
     notes.add("readers-differ", live & _unordered(stored, about.order), UNORDERED_IDS, severity="info")

@@ -10,7 +10,14 @@ from explorer.errors import MISSING
 from explorer.spec.doctor.findings import ORDER, Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.promotions import PROMOTED_DATE
-from explorer.spec.doctor.remedy_cases import HAS_LOST_SCHEMA, MAYBE_PADDED, PADDED, REMOVED_WITH_SNAPSHOT, STILL_LIVE
+from explorer.spec.doctor.remedy_cases import (
+    HAS_LOST_SCHEMA,
+    MAYBE_PADDED,
+    PADDED,
+    REMOVED_WITH_SNAPSHOT,
+    ROUNDED,
+    STILL_LIVE,
+)
 from explorer.spec.text.units import parse_int64
 
 Because = tuple[Finding, list[Finding]]
@@ -315,7 +322,7 @@ def _rounding(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     ]
     one = finding(
         "copied-or-edited",
-        "the snapshot ids in the metadata file are rounded, as JSON tools do: manifests and lists have others, so "
+        f"the snapshot ids in the metadata file {ROUNDED}: manifests and lists have others, so "
         "nobody can tell which snapshot added their files",
         lists.meta.metadata_location,
         "/snapshots",

@@ -16,7 +16,7 @@ from explorer.spec.doctor.avro_types import Oddity, odd_header, odd_names, odd_s
 from explorer.spec.doctor.facts import COUNTS, LIVE, OWN
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.header_rules import header_rules
-from explorer.spec.doctor.remedy_cases import DROPPED_COLUMN, DROPPED_SOURCE
+from explorer.spec.doctor.remedy_cases import DROPPED_COLUMN, DROPPED_SOURCE, WRONG_NOW
 from explorer.spec.entries.manifest_headers import field_ids_of
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.snapshots.ancestors import Ancestors
@@ -290,6 +290,8 @@ _ALIKE = (
     "first_row_id", *(f"{name}_count" for name in COUNTS),
 )  # fmt: skip
 """What all lists say of a manifest alike: neither it nor they change."""
+_KEPT = ("partition_spec_id", "content", "sequence_number", "first_row_id")
+"""What a rewrite of a manifest takes from its list, and writes for good."""
 COUNTED = (
     "manifest_length",
     "partition_spec_id",
@@ -322,9 +324,59 @@ def spec_rules(lists: Lists) -> Iterator[Finding]:
                 )
 
 
+def _told_apart(lists: Lists) -> dict[str, dict[int, ManifestFile]]:
+    """What each list says of the manifests of which two lists differ in what a rewrite would keep: by path, and by the
+    list's snapshot."""
+    apart: dict[str, dict[int, ManifestFile]] = {}
+    for listed in lists.lists.values():
+        for m in listed:
+            first = lists.records[m.manifest_path]
+            pairs = [(getattr(m, n), getattr(first, n)) for n in _KEPT] if m is not first else []
+            if any(None not in pair and pair[0] != pair[1] for pair in pairs):
+                apart[m.manifest_path] = {}
+    for own, listed in lists.lists.items() if apart else ():
+        for m in listed:
+            if m.manifest_path in apart:
+                apart[m.manifest_path].setdefault(own, m)
+    return apart
+
+
+def _wrong_lists(meta: TableMetadata, records: Mapping[int, ManifestFile] | None) -> tuple[str, tuple[int, ...]]:
+    """Say which lists are wrong about what a rewrite of a manifest would keep.
+
+    Args:
+        meta: The table's metadata.
+        records: What each list says of the manifest, by the list's snapshot; None where they say one thing of what
+            would be kept.
+
+    Returns:
+        What is said, and the snapshots whose lists are wrong; none where that is not known, or where a rewrite counts
+        anew.
+    """
+    words = "another list says otherwise of it"
+    if records is None:
+        return f"{words}: one of the lists is wrong", ()
+    adders = {m.added_snapshot_id for m in records.values()}
+    adder = meta.snapshot(adders.pop()) if len(adders) == 1 else None
+    if adder is None or adder.snapshot_id not in records:
+        return f"{words}: one of the lists is wrong, nobody can say which, and a rewrite {WRONG_NOW}", ()
+    right = {name: getattr(records[adder.snapshot_id], name) for name in _KEPT}
+    if adder.sequence_number:
+        right["sequence_number"] = adder.sequence_number
+    wrong = tuple(
+        own
+        for own, m in records.items()
+        if any(None not in (value, getattr(m, name)) and getattr(m, name) != value for name, value in right.items())
+    )
+    if meta.current_snapshot_id in wrong:
+        return f"{words}: the current one is wrong, and a rewrite {WRONG_NOW}", wrong
+    return f"{words}: that of snapshot {first_of([str(own) for own in wrong], 3)} is wrong", wrong
+
+
 def record_rules(lists: Lists) -> Iterator[Finding]:
     """Rule 62, and 36 over the snapshot that first lists a manifest."""
     reported: set[str] = set()
+    apart = _told_apart(lists)
     for snapshot in lists.snapshots:
         parent = lists.lists.get(snapshot.parent_snapshot_id or 0)
         before = {m.manifest_path for m in parent or ()}
@@ -335,13 +387,15 @@ def record_rules(lists: Lists) -> Iterator[Finding]:
             differ = {n: pair for n, pair in pairs.items() if None not in pair and pair[0] != pair[1]}
             if differ and path not in reported:
                 reported.add(path)
+                what, wrong = _wrong_lists(lists.meta, apart.get(path))
                 yield lists.of(
                     "records-differ",
-                    "another list says otherwise of it: one of the lists is wrong",
+                    what,
                     path,
                     f"in {snapshot.manifest_list}",
                     found={n: p[0] for n, p in differ.items()},
                     expected={n: p[1] for n, p in differ.items()},
+                    **({"snapshots": wrong} if wrong else {}),
                 )
             if has_parent_list and path not in before and m.added_snapshot_id not in (None, snapshot.snapshot_id):
                 yield lists.of(

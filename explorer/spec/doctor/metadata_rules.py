@@ -15,9 +15,19 @@ from explorer.spec.doctor.java_metadata import java_rules
 from explorer.spec.doctor.java_schema import is_type
 from explorer.spec.doctor.promotions import PROMOTED_DATE, PROMOTED_TO, is_promotion
 from explorer.spec.doctor.promotions import kind_of as _kind
-from explorer.spec.doctor.remedy_cases import NEW_UUID, NO_SCHEMA_ID, NO_SOURCE, NO_UUID, ZERO
+from explorer.spec.doctor.remedy_cases import (
+    NAMES_A_CLASS,
+    NEW_UUID,
+    NO_SCHEMA_ID,
+    NO_SOURCE,
+    NO_UUID,
+    OF_OTHER_TABLE,
+    SWAPPED,
+    ZERO,
+)
 from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.secrets.secret_names import ALONE, WITHIN, holds_secret
+from explorer.spec.text.names import base_name
 
 RESERVED = 2147483447
 """Field ids above it are reserved (spec: "Reserved Field IDs")."""
@@ -35,6 +45,16 @@ def table_rules(meta: TableMetadata, previous: TableMetadata | None = None) -> I
     """What is wrong with a metadata file, by itself and beside the one before it."""
     here = partial(finding, file=meta.metadata_location, node=("metadata", meta.metadata_location))
     yield from java_rules(meta)
+    if previous and is_of_other_table(meta, previous):
+        yield here(
+            "uuid-changed",
+            OF_OTHER_TABLE,
+            location="/metadata-log",
+            severity="warning",
+            found=previous.table_uuid,
+            expected=meta.table_uuid,
+        )
+        previous = None
     yield from _identity(meta, previous, here)
     yield from _ids(meta, previous, here)
     for schema in meta.schemas:
@@ -45,6 +65,23 @@ def table_rules(meta: TableMetadata, previous: TableMetadata | None = None) -> I
     yield from _snapshot_schema(meta, here)
     yield from _specs(meta, here)
     yield from _properties(meta, here)
+
+
+def is_of_other_table(meta: TableMetadata, previous: TableMetadata) -> bool:
+    """Return whether a file that the metadata log names is another table's now: it has another UUID, no snapshot of
+    this table, and another time than the log says of it.
+
+    Args:
+        meta: The metadata with the log.
+        previous: What was read from a file that its log names.
+    """
+    if not previous.table_uuid or not meta.table_uuid or previous.table_uuid == meta.table_uuid:
+        return False
+    if {s.snapshot_id for s in meta.snapshots} & {s.snapshot_id for s in previous.snapshots}:
+        return False
+    name = base_name(previous.metadata_location)
+    times = [e.timestamp_ms for e in meta.metadata_log if base_name(e.metadata_file) == name]
+    return bool(times) and previous.last_updated_ms not in times
 
 
 def current_schema(meta: TableMetadata) -> Iterator[Finding]:
@@ -76,8 +113,7 @@ def _identity(meta: TableMetadata, previous: TableMetadata | None, here: Any) ->
         if {s.snapshot_id for s in meta.snapshots} & {s.snapshot_id for s in previous.snapshots}:
             yield here("uuid-changed", NEW_UUID, location="/table-uuid", severity="warning", **pair)
         else:
-            cause = "the metadata file before it has another UUID: two tables share the place, or a file was swapped"
-            yield here("uuid-changed", cause, location="/table-uuid", **pair)
+            yield here("uuid-changed", f"{SWAPPED} file was swapped", location="/table-uuid", **pair)
     if previous and previous.format_version > meta.format_version:
         cause = "the metadata file before it has a higher format version"
         yield here(
@@ -351,5 +387,5 @@ def _properties(meta: TableMetadata, here: Any) -> Iterator[Finding]:
             cause = f"the property {redact(name)!r} holds what looks like a secret, which whoever reads the table has"
             yield here("property-unsafe", cause, location=redact(place), found=HIDDEN)
         elif value and _CLASS.search(name):
-            cause = f"the property {name!r} names a class: clients that honour it load code by this file"
+            cause = f"the property {name!r} {NAMES_A_CLASS}"
             yield here("property-unsafe", cause, location=place, found=redact(value)[:100])

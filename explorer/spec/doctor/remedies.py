@@ -11,6 +11,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.lost_metadata import LostSchema, copy_with_uuid, mended_copy
 from explorer.spec.doctor.missing_files import MissingFile, removal_words
+from explorer.spec.doctor.remedy_cases import BY_AGE
 from explorer.spec.doctor.remedy_parts import (
     FindingSubject,
     add_files_statements,
@@ -249,6 +250,8 @@ def remedy(
         added=ADDED_AFTER if anew or situation.whole is not None else ADDED_ELSEWHERE,
         again=_again(situation, catalog, name) if rule == "manifest-missing" and not anew else "",
     )  # fmt: skip
+    if rule == "file-missing" and BY_AGE in what:
+        text = f"If it was {BY_AGE} (a lifecycle rule), end that first: the next oldest files are next. {text}"
     text += _deletes_at_risk(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
     text += _answered_wrong(rule, situation, columns, what, _is_of_deletes(situation, file, node, location))
     text = _first_go_back(text, letter, situation)

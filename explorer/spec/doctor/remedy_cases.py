@@ -36,6 +36,15 @@ NO_CURRENT_ID = (
     "too, refuse the table ('Cannot parse missing long: current-snapshot-id', iceberg-python#134)"
 )
 VOID = "a partition field that was removed, and that version 1 keeps as `void`"
+NAMES_A_CLASS = "names a class: clients that honour it load code by this file"
+NO_SCHEME = "its manifest list has no scheme"
+OTHER_SCHEME = "its path has another scheme than the table's location: only readers that are set up for both find it"
+OF_OTHER_TABLE = "a file of another table lies where the metadata log has the one before: it was overwritten"
+SWAPPED = "the metadata file before it has another UUID, and no snapshot of this one: the table was replaced, or this"
+WRONG_NOW = "would write what the current list says into manifests, for good"
+ADDS_ROWS = "a replace adds no rows"
+BY_AGE = "a rule of the store that removes files by their age"
+ROUNDED = "are rounded, as JSON tools do"
 NO_OPERATION = "its summary has no operation: Iceberg Java and pyiceberg take it for an overwrite"
 NO_SUMMARY = "its summary is missing, or empty"
 NO_TOTALS = (
@@ -167,6 +176,14 @@ CASES: Mapping[tuple[str, str], str] = {
     ("partition-value", WRAPPED.rpartition("{}")[2]): "wrapped-partition",
     ("partition-value", SHOWS_PARTITION): "identity-value",
     ("current-unlike-main", UNSET_CURRENT): "current-unset",
+    ("property-unsafe", NAMES_A_CLASS): "property-class",
+    ("path-outside", NO_SCHEME): "other-scheme",
+    ("path-outside", OTHER_SCHEME): "other-scheme",
+    ("uuid-changed", OF_OTHER_TABLE): "overwritten-log",
+    ("uuid-changed", SWAPPED): "swapped-metadata",
+    ("records-differ", WRONG_NOW): "wrong-list",
+    ("operation-contradicts", ADDS_ROWS): "rows-added",
+    ("copied-or-edited", ROUNDED): "rounded-ids",
     ("metadata-field", NO_SUMMARY): "no-summary",
     ("metadata-field", NO_OPERATION): "old-field",
     ("metadata-field", OLD_FIELD): "old-field",

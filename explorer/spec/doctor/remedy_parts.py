@@ -89,8 +89,8 @@ def value_corrections(fault: FindingSubject) -> str:
     names = [name for f in sources if f and not f.required and (name := name_in_sql(f.name))]
     if fault.rule != "hive-null" or not names:
         return (
-            "Nothing in Spark knows what was meant: correct the writer, and write these rows again with the values "
-            "that they should have."
+            "Nothing has to be done where these values are meant. Nothing in Spark knows others: correct the writer, "
+            "and write these rows again with the values that they should have."
         )
     sign = "'__HIVE_DEFAULT_PARTITION__'"
     updates = "; ".join(f"UPDATE {fault.table} SET {name} = NULL WHERE {name} = {sign}" for name in names)

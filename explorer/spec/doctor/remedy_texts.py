@@ -161,6 +161,34 @@ TEXTS_OF: Mapping[str, str] = {
     "and ALTER TABLE {table} UNSET TBLPROPERTIES ('{key}') takes this one away.",
     "property-refused": "ALTER TABLE {table} UNSET TBLPROPERTIES ('{key}') takes the property away: it has its default "
     "then.",
+    "property-unsafe": "If it is a secret, ALTER TABLE {table} UNSET TBLPROPERTIES ('{key}'); older metadata files "
+    "keep it: change the secret. If it is none, nothing has to be done.",
+    "property-class": "Nothing has to be done if you know the class, and it is meant: clients that have it need the "
+    "property. If not, ALTER TABLE {table} UNSET TBLPROPERTIES ('{key}') takes it away; older metadata files keep it.",
+    "other-scheme": "Nothing is lost, and nothing in Spark changes the path of a file. Nothing has to be done where "
+    "each reader finds it: Hadoop takes a path without scheme for one of its default file system, and Iceberg's "
+    "ResolvingFileIO goes by each path's scheme. For readers that do not find it, a reader that does writes what "
+    "replaces it: rewrite_data_files with rewrite-all writes data files below the table's location, and each commit a "
+    "new manifest list. Older snapshots keep theirs until they expire.",
+    "overwritten-log": "No row of this table is affected, and nothing in Spark mends the log. Do not go back to the "
+    "file before: it opens the other table. Two tables write into one folder, under the same names. Stop the writers "
+    "of both, or the next commit of one may overwrite the metadata of the other. Run remove_orphan_files on neither, "
+    "and drop neither in an engine that removes the folder. CREATE TABLE ... AS SELECT writes the rows of one to "
+    "another place. Where the other one is gone, only time travel by that file is lost: nothing has to be done.",
+    "swapped-metadata": "First see which of the two is the table that is meant: icedive history metadata TABLE shows "
+    "how they differ. If its writer replaced the table, nothing has to be done: who holds it "
+    "open has to open it again. If a file was swapped, no procedure mends it. {previous}",
+    "wrong-list": "Do not run rewrite_manifests or rewrite_data_files before: deletes apply by sequence numbers, and "
+    "rows are read by specs and row ids that may be wrong. {back}",
+    "rows-added": "See whether rows are there twice (icedive data diff TABLE BEFORE AFTER shows what came between the "
+    "snapshot before and this one). If they are, going back to the snapshot before (rollback_to_snapshot) takes them "
+    "away, with what was committed since; where equal rows are never meant, INSERT OVERWRITE with SELECT DISTINCT "
+    "keeps that. If they are not, no row is lost, and the operation alone is wrong: incremental reads leave this "
+    "commit out, so who follows the table has to read it as a whole once. Nothing in Spark changes a summary. The "
+    "writer will do it again: update or report it.",
+    "rounded-ids": "Nothing in Spark mends it. Take the metadata file as it was before the tool wrote it, from the "
+    "original or a backup, and edit it as text. Where there is none, the current snapshot can be read as it is, and "
+    "incremental reads cannot: who follows the table has to read it as a whole.",
     "old-field": "Any commit of Iceberg Java writes the field again: ALTER TABLE {table} SET TBLPROPERTIES "
     "('written-again' = 'true'), then ALTER TABLE {table} UNSET TBLPROPERTIES ('written-again').",
     "rows-lost": "{back} Do so before that snapshot expires: the rows are only in files that it reads.",
@@ -190,7 +218,9 @@ TEXTS_OF: Mapping[str, str] = {
     "snapshots keep the fault until they expire.",
     "position-deletes-v3": POSITION_DELETES + "'rewrite-all', 'true')).",
     "delete-names-nothing": POSITION_DELETES + "'rewrite-all', 'true')).",
-    "delete-dropped": "{back} Or delete the rows that are back, by the keys that the delete held.",
+    "delete-dropped": "Look first whether rows are back: icedive inspect file TABLE PATH --show deletes shows the keys "
+    "that the delete held. icedive data history TABLE FILTER shows the rows of a key. If none is back, nothing has to "
+    "be done. If some are, delete them again, by these keys: that keeps what was committed since. Or else: {back}",
     "dropped-source": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', "
     "'true')) writes the rows by the current spec. CALL {catalog}.system.expire_snapshots(table => '{name}', "
     "clean_expired_metadata => true) drops the old spec, once no snapshot uses it.",
@@ -250,7 +280,8 @@ TEXTS_OF: Mapping[str, str] = {
     "has now can be read by a new table: the procedure add_files adds such files to one, with their present sizes.",
     "path-outside": "Nothing in Spark mends it, and nothing is lost. If you trust the folder, let it be read (--root).",
     "copied-or-edited": "Nothing in Spark mends it in place. Reading needs nothing; a copy that is to be written to is "
-    "made by the procedure rewrite_table_path, from the original.",
+    "made by the procedure rewrite_table_path, from the original. Where there is no original, as after a move, move "
+    "the folder back to that place before anybody writes.",
     "column-type": "Only Spark's other reader takes the values as they are, so first ALTER TABLE {table} SET "
     "TBLPROPERTIES ('read.parquet.vectorization.enabled'='false') (and let no session set spark.sql.iceberg."
     "vectorization.enabled), and then CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map("
@@ -318,6 +349,13 @@ TEXTS_OF: Mapping[str, str] = {
 }
 """By rule, or by what a finding of a rule is: in place of the letter's."""
 LETTER_OF_CASE: Mapping[str, Remedy] = {
+    "property-class": "U",
+    "other-scheme": "Y",
+    "overwritten-log": "Y",
+    "swapped-metadata": "Y",
+    "wrong-list": "G",
+    "rows-added": "W",
+    "rounded-ids": "Y",
     "crossed-tasks": "Z",
     "old-manifest": "H",
     "dropped-column": "R",

@@ -11,7 +11,7 @@ from typing import Any
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.metadata_rules import current_schema
-from explorer.spec.doctor.remedy_cases import CHANGED_SNAPSHOT, LOST_REF, NO_OPERATION, UNSET_CURRENT
+from explorer.spec.doctor.remedy_cases import CHANGED_SNAPSHOT, LOST_REF, NO_OPERATION, NO_SCHEME, UNSET_CURRENT
 from explorer.spec.text.units import instant
 
 MINUTE = 60_000
@@ -236,7 +236,7 @@ def _snapshot(meta: TableMetadata, snapshot: Snapshot, about: Any) -> Iterator[F
     if scheme and path and ":" not in path.split("/")[0]:
         yield about(
             "path-outside",
-            f"its manifest list has no scheme, and the table's location has {scheme}://",
+            f"{NO_SCHEME}, and the table's location has {scheme}://",
             "manifest-list",
             found=path[:300],
         )

@@ -9,7 +9,7 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.facts import LIVE, OWN
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
-from explorer.spec.doctor.remedy_cases import LOST_ROWS, NO_SUMMARY, NO_TOTALS, STILL_LIVE
+from explorer.spec.doctor.remedy_cases import ADDS_ROWS, LOST_ROWS, NO_SUMMARY, NO_TOTALS, STILL_LIVE
 from explorer.spec.overview.summary_totals import live_totals, own_totals
 from explorer.spec.text.units import count, whole
 
@@ -132,7 +132,7 @@ def _operation(meta: TableMetadata, snapshot: Snapshot, own: Mapping[str, int]) 
     elif operation == "delete" and own["added_data_files"]:
         cause = "a delete adds no data files"
     elif operation == "replace" and own["added_data_rows"] > own["removed_data_rows"]:
-        cause = "a replace adds no rows"
+        cause = ADDS_ROWS
     elif operation not in (None, "append", "delete", "replace", "overwrite"):
         cause = "it is none of the spec's"
     if cause:

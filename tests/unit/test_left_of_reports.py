@@ -1,0 +1,206 @@
+"""What was left of the rounds of public reports, on tables that are built here."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.spec.doctor import remedy_parts
+from explorer.spec.doctor.remedy_texts import TEXTS_OF
+from tests.cases import build_case
+from tests.cases.mini import Table
+from tests.robustness.editing import edit_avro, edit_json
+from tests.support import direct
+from tests.support.report_tables import found
+from tests.support.small_tables import make_table, newest_metadata
+from tests.unit.test_doctor import ROOT, current
+
+
+# -- advice that holds for each cause that a finding names -------------------------------------------------------------
+def test_a_property_that_names_a_class_is_no_secret_to_change(tmp_path: Path) -> None:
+    [finding] = found(make_table(tmp_path, 1, **{"write.location-provider.impl": "org.x.Y"}), "property-unsafe")
+    assert "change the secret" not in finding.remedy
+    assert "Nothing has to be done if you know the class" in finding.remedy
+    assert "UNSET TBLPROPERTIES ('write.location-provider.impl')" in finding.remedy
+    [secret] = found(make_table(tmp_path / "b", 1, **{"s3.secret-access-key": "abcdefgh12345678"}), "property-unsafe")
+    assert "change the secret. If it is none, nothing has to be done" in secret.remedy
+
+
+def _with_statistics(table: Path, path: str) -> Path:
+    file: dict[str, Any] = {"statistics-path": path, "file-size-in-bytes": 1, "file-footer-size-in-bytes": 1}
+    edit_json(
+        newest_metadata(table),
+        lambda d: d.update(statistics=[{"snapshot-id": d["current-snapshot-id"], **file, "blob-metadata": []}]),
+    )
+    return table
+
+
+def test_statistics_that_nobody_may_look_at_are_not_said_to_be_missing(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere.stats").write_text("x")
+    table = _with_statistics(make_table(tmp_path, 1), f"file://{tmp_path}/elsewhere.stats")
+    report = direct.doctor(str(table))
+    assert not [f for f in report.findings if f.rule == "statistics-file"]
+    assert any("elsewhere.stats: it lies outside the folders" in words for words in report.not_checked)
+    gone = _with_statistics(make_table(tmp_path / "b", 1), f"file://{tmp_path}/b/warehouse/db/t/metadata/gone.stats")
+    [finding] = found(gone, "statistics-file")
+    assert finding.what == "it is missing"
+    assert "compute_table_stats" in finding.remedy
+
+
+def test_no_root_is_offered_for_a_file_of_another_store(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    file = table.parquet("a.parquet", {"id": [1]})
+    table.append({**file, "file_path": file["file_path"].replace("file://", "s3://b")})
+    [finding] = found(table.folder, "path-outside")
+    assert "--root" not in finding.remedy
+    assert "Nothing has to be done where each reader finds it" in finding.remedy
+
+
+def test_no_way_back_leads_to_another_table(tmp_path: Path) -> None:
+    own, other = make_table(tmp_path / "a", 2), make_table(tmp_path / "b", 2)
+    newest = newest_metadata(own)
+    before = json.loads(newest.read_text())["metadata-log"][-1]["metadata-file"].removeprefix("file://")
+    shutil.copy(newest_metadata(other), before)
+    [finding] = found(newest, "uuid-changed")
+    assert finding.severity == "warning"
+    assert "a file of another table lies where the metadata log has the one before" in finding.what
+    assert "register_table" not in finding.remedy
+    assert "No row of this table is affected" in finding.remedy
+    edit_json(newest, lambda d: d.update({"default-spec-id": 9}))
+    [broken] = found(newest, "default-missing")
+    assert Path(before).name not in broken.remedy
+    assert "00000-" in broken.remedy  # the older one, which is this table's
+
+
+def test_a_table_that_was_replaced_needs_no_way_back(tmp_path: Path) -> None:
+    own, other = make_table(tmp_path / "a", 2), make_table(tmp_path / "b", 2)
+    log = json.loads(newest_metadata(own).read_text())["metadata-log"]
+    theirs = json.loads(newest_metadata(other).read_text())
+    newest_metadata(own).write_text(json.dumps({**theirs, "metadata-log": log}))
+    [finding] = found(newest_metadata(own), "uuid-changed")
+    assert "the table was replaced, or this file was swapped" in finding.what
+    assert "If its writer replaced the table, nothing has to be done" in finding.remedy
+    assert "If a file was swapped, no procedure mends it. Restore the metadata file" in finding.remedy
+
+
+@pytest.mark.parametrize("newest", [True, False])
+def test_no_rewrite_makes_what_a_wrong_list_says_true(newest: bool, tmp_path: Path) -> None:
+    table = make_table(tmp_path, 3)
+    lists = {s["snapshot-id"]: s["manifest-list"] for s in json.loads(newest_metadata(table).read_text())["snapshots"]}
+    own = list(lists)[-1 if newest else -2]
+    edit_avro(Path(lists[own].removeprefix("file://")), _number_three)
+    [finding] = found(table, "records-differ")
+    assert "CALL" not in finding.remedy
+    if newest:
+        assert "the current one is wrong, and a rewrite would write" in finding.what
+        assert "Do not run rewrite_manifests or rewrite_data_files before" in finding.remedy
+    else:
+        assert f"that of snapshot {own} is wrong" in finding.what
+        assert finding.snapshots == (own,)
+        assert "the current one is not affected" in finding.remedy
+
+
+def _number_three(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    records[-1]["sequence_number"] = 3
+    return records
+
+
+def test_a_rewrite_mends_counts_that_lists_differ_in(tmp_path: Path) -> None:
+    table = make_table(tmp_path, 3)
+    edit_avro(current(table)[0], lambda records: [{**r, "min_sequence_number": 0} for r in records])
+    assert all("rewrite" in f.remedy and "Do not" not in f.remedy for f in found(table, "records-differ"))
+
+
+def test_a_dropped_delete_is_looked_at_before_anybody_goes_back(tmp_path: Path) -> None:
+    [finding] = found(build_case("12", tmp_path), "delete-dropped")
+    assert finding.remedy.index("If none is back, nothing has to be done") < finding.remedy.index(
+        "rollback_to_snapshot"
+    )
+
+
+def test_a_replace_that_adds_rows_is_not_said_to_lose_nothing(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    both = [table.manifest(f"{n}.avro", [(1, table.parquet(f"{n}.parquet", {"id": [1, 2]}))]) for n in "bc"]
+    table.snapshot("replace", both, {"added-data-files": "2"})
+    [finding] = [f for f in found(table.folder, "operation-contradicts") if "adds no rows" in f.what]
+    assert finding.remedy.startswith("See whether rows are there twice")
+    assert "incremental reads leave this commit out" in finding.remedy
+
+
+@pytest.mark.parametrize("gone", ["first", "last"])
+def test_a_rule_of_the_store_takes_the_oldest_files_first(gone: str, tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    for name in ("first", "last"):
+        table.append(table.parquet(f"{name}.parquet", {"id": [1]}))
+    (table.folder / "data" / f"{gone}.parquet").unlink()
+    [finding] = found(table.folder, "file-missing", files=True)
+    assert ("a rule of the store that removes files by their age" in finding.what) == (gone == "first")
+    assert ("(a lifecycle rule), end that first" in finding.remedy) == (gone == "first")
+
+
+CAUSES = re.compile(
+    r"may have (?:been|removed)|\beither\b|one of the \w+ is wrong|one of them is wrong|looks like|as when|So may"
+    r"|as those of|or edited|, or (?:another|this|somebody|two|of unpacked|a rule|its)|if it wrote|out of reach"
+)
+"""In the words of a finding that names more than one possible cause."""
+DEPENDS = re.compile(r"\b(?:[Ii]f|[Ww]here|[Ll]ook|[Ss]ee|[Uu]nless|[Cc]ompare)\b")
+"""In a remedy that says which cause it is for, or how to tell the causes apart."""
+ALTERNATIVES: dict[str, str] = {
+    # words of the finding: the remedy's key, or why one advice holds for each cause
+    "looks like a secret": "property-unsafe",
+    "was replaced, or this": "swapped-metadata",
+    "one of the lists is wrong": "= a rewrite counts anew, and what it would keep has a remedy that keeps from it",
+    "if it wrote their rows anew": "files-kept",
+    "one of the two is wrong, and filters go by the counts": "= a rewrite reads the rows, and counts both anew",
+    "of other files too, or of unpacked columns": "= a rewrite sums the sizes anew",
+    "a bound is no text, as when": "= a rewrite makes the bounds anew",
+    "times are of January 1970, as those": "= the remedy asks for --deep, and with it for what was meant",
+    "of the column's bounds: one of them is wrong": "= without opening files the remedy asks for --deep",
+    "So may an expiry by Iceberg's API": "= the file is missing by each",
+    "So may remove_orphan_files": "= the file is missing by each; end a rule of the store first, says the remedy",
+    "for failed may have removed all": "= the manifest list is missing by each",
+    "gone or out of reach": "= nothing has to be done in either case",
+    "in its place, or two tables have one location": "shared-folder",
+    "another table was made of this one's metadata": "metadata-fork",
+    "or somebody took the line out": "= nothing has to be done in either case",
+    "it was expired, or its commit was lost": "lost-metadata",
+}  # fmt: skip
+"""Every text of the doctor that names alternatives, and how its remedy deals with them."""
+
+
+def _texts() -> Iterator[str]:
+    """The texts of the doctor's findings, with {} for what is filled in."""
+    for folder in ("spec/doctor", "reports/doctor"):
+        for path in sorted((ROOT / "explorer" / folder).glob("*.py")):
+            if path.stem in ("rules", "remedies", "remedy_texts", "remedy_parts", "java_schema", "lost_metadata"):
+                continue
+            tree = ast.parse(path.read_text())
+            within = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
+            within |= {id(part) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for part in n.values}
+            for node in ast.walk(tree):
+                if isinstance(node, ast.JoinedStr):
+                    yield "".join(str(v.value) if isinstance(v, ast.Constant) else "{}" for v in node.values)
+                elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in within:
+                    yield node.value
+
+
+def test_every_finding_with_alternatives_has_advice_for_each() -> None:
+    texts = [text for text in _texts() if CAUSES.search(text) and " " in text.strip(", ")]
+    assert len(texts) > 10
+    for text in texts:
+        assert any(words in text for words in ALTERNATIVES), f"which advice holds for each cause? {text}"
+    for words, key in ALTERNATIVES.items():
+        assert any(words in text for text in texts), f"no finding says so any more: {words}"
+        if key.startswith("= "):
+            continue
+        advice = TEXTS_OF.get(key) or inspect.getsource(remedy_parts._fork)
+        assert DEPENDS.search(advice), key
