@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.robustness.editing import edit_avro, edit_json
 from tests.support import direct
 from tests.support.report_tables import found
 from tests.support.small_tables import make_table, newest_metadata
+from tests.unit.test_cli import run
 from tests.unit.test_doctor import ROOT, current
 
 
@@ -204,3 +206,77 @@ def test_every_finding_with_alternatives_has_advice_for_each() -> None:
             continue
         advice = TEXTS_OF.get(key) or inspect.getsource(remedy_parts._fork)
         assert DEPENDS.search(advice), key
+
+
+# -- an equality delete that contradicts its own partition (apache/iceberg#11891) --------------------------------------
+def contradictory(
+    folder: Path, own: Any, kind: str = "long", transform: str = "identity", elsewhere: bool = False
+) -> Table:
+    """A table with a delete in the partition of `own`, whose rows are of another one; with `elsewhere` that one has a
+    data file of the key too."""
+    table = Table(folder, [(1, "id", "long"), (2, "p", kind)], [(2, 1000, "p", transform)])
+    other = {"long": 7, "string": "z", "date": date(2024, 5, 5)}[kind]
+    part = own if transform == "identity" else (own.year - 1970) * 12 + own.month - 1
+    other_part = other if transform == "identity" else (other.year - 1970) * 12 + other.month - 1
+    table.append(table.parquet("a.parquet", {"id": [1, 2], "p": [own, own]}, partition={"p": part}))
+    if elsewhere:
+        table.append(table.parquet("b.parquet", {"id": [1], "p": [other]}, partition={"p": other_part}))
+    delete = table.equality_delete("d.parquet", {"id": [1], "p": [other]}, partition={"p": part})
+    table.delta(deletes=[delete], operation="delete")
+    return table
+
+
+@pytest.mark.parametrize(
+    ("own", "kind", "transform"),
+    [(2, "long", "identity"), ("a", "string", "identity"), (date(2023, 1, 2), "date", "month")],
+)
+def test_a_delete_that_contradicts_its_partition_is_told(own: Any, kind: str, transform: str, tmp_path: Path) -> None:
+    place = contradictory(tmp_path / "t", own, kind, transform).folder
+    [finding] = found(place, "partition-value")
+    assert finding.severity == "warning"
+    assert "it hides nothing (#11891)" in finding.what
+    assert finding.columns == ("p",)
+    assert "Do not drop it before you know which of the two is wrong" in finding.remedy
+    [dangling] = found(place, "delete-dangling")
+    assert dangling.severity == "warning"
+    assert "one of the two is wrong" in str(dangling.expected)
+    assert dangling.remedy.startswith("Do not drop them before you know")
+    preview = run("maintain", "preview", str(place), "dangling-deletes").output
+    assert "Look before you drop them" in preview
+    assert "one of the two is wrong" in preview
+
+
+def test_a_delete_that_was_put_into_another_partition_is_misplaced(tmp_path: Path) -> None:
+    place = contradictory(tmp_path / "t", 2, elsewhere=True).folder
+    [finding] = found(place, "delete-misplaced")
+    assert "b.parquet" in str(finding.expected)
+    assert found(place, "partition-value")
+    assert not found(place, "delete-dangling")
+
+
+def test_a_delete_of_nulls_in_another_partition_is_told(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "p", "long")], [(2, 1000, "p", "identity")])
+    table.append(table.parquet("a.parquet", {"id": [1], "p": [2]}, partition={"p": 2}))
+    delete = table.equality_delete("d.parquet", {"id": [1], "p": [None]}, partition={"p": 2})
+    table.delta(deletes=[delete], operation="delete")
+    assert "it hides nothing (#11891)" in found(table.folder, "partition-value")[0].what
+    assert "its p is null, and its partition p=2" in str(found(table.folder, "delete-dangling")[0].expected)
+
+
+def test_a_contradictory_delete_without_older_rows_may_go(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "p", "long")], [(2, 1000, "p", "identity")])
+    delete = table.equality_delete("d.parquet", {"id": [1], "p": [7]}, partition={"p": 2})
+    table.delta(deletes=[delete], operation="delete")
+    table.append(table.parquet("a.parquet", {"id": [1], "p": [2]}, partition={"p": 2}))
+    [dangling] = found(table.folder, "delete-dangling")
+    assert "remove-dangling-deletes" in dangling.remedy
+    assert "Do not drop" not in dangling.remedy
+
+
+def test_a_delete_of_its_own_partition_is_not_told(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "p", "date")], [(2, 1000, "p", "month")])
+    table.append(table.parquet("a.parquet", {"id": [1], "p": [date(2024, 5, 5)]}, partition={"p": 652}))
+    delete = table.equality_delete("d.parquet", {"id": [1], "p": [date(2024, 5, 5)]}, partition={"p": 652})
+    table.delta(deletes=[delete], operation="delete")
+    assert not found(table.folder, "partition-value")
+    assert not found(table.folder, "delete-dangling")

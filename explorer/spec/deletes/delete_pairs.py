@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
 from explorer.spec.deletes.deletes import Applicability, lacks_place, nulls_of, target_file
+from explorer.spec.deletes.own_partition import contradicted_fields
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.live_files import LiveFile, PartitionPlace, place
 from explorer.spec.entries.numpy_columns import MOST, Flags, Ints, ints, narrow, possible
@@ -241,7 +242,7 @@ class DeletePairs:
     def _other_places(self, deletes: Sequence[LiveFile], spec_id: int, places: Sequence[PartitionPlace]) -> Flags:
         """Which places (a row each) other than its own a delete (a column each) may have rows of. Where it goes by a
         partition's column, its rows are of the partition that it is recorded in, unless that is null: then it was meant
-        for all."""
+        for all; or unless its own bounds are of another one."""
         allowed = np.zeros((len(places), len(deletes)), bool)
         spec = self._files.metadata.spec(spec_id)
         own_row = {where: row for row, where in enumerate(places)}
@@ -250,6 +251,8 @@ class DeletePairs:
             names: tuple[str, ...] = ()
             if spec is not None and delete.spec_id == spec_id and any(v is not None for v in delete.partition.values()):
                 ids = set(delete.equality_ids)
+                for part, _ in contradicted_fields(self._files.metadata, delete):
+                    ids -= set(part.source_ids)
                 names = tuple(str(f.field_id) for f in spec.fields if f.source_ids and ids.issuperset(f.source_ids))
             if names not in by_value:
                 by_value[names] = {}

@@ -25,9 +25,10 @@ from explorer.spec.deletes.deletes import (
     lacks_place,
     target_file,
 )
+from explorer.spec.deletes.own_partition import contradicted_fields
 from explorer.spec.entries.entries import LIVE
 from explorer.spec.entries.lazy_table import AT_ONCE
-from explorer.spec.entries.live_files import LazySequence, LiveFile, LiveFiles
+from explorer.spec.entries.live_files import LazySequence, LiveFile, LiveFiles, PartitionPlace
 from explorer.spec.entries.numpy_columns import Ints, flags, ints, narrow
 from explorer.spec.maintenance.dangling_deletes import cut_off
 from explorer.spec.text.names import base_name, ending_below, endings_elsewhere, without_place
@@ -144,7 +145,9 @@ class Deletes:
             return spelled
         if (named := target_file(delete)) in self._strays:
             return f"it names {named!r}, which is no data file of this snapshot: it hides nothing"
-        return self._elsewhere(delete) or _names_nothing(delete) or "it applies to no data file of this snapshot"
+        if where := self._elsewhere(delete) or self._of_other_partition(delete):
+            return where
+        return _names_nothing(delete) or "it applies to no data file of this snapshot"
 
     @cached_property
     def misplaced_files(self) -> Mapping[FileKey, LiveFile]:
@@ -172,10 +175,35 @@ class Deletes:
         return (
             self._elsewhere(delete)
             or self._other_spelling(delete)
+            or self._of_other_partition(delete)
             or cut_off(self.files.metadata, delete)
             or _names_nothing(delete)
             or self._came_late(delete)
         )
+
+    def _of_other_partition(self, delete: LiveFile) -> str:
+        """Say that an equality delete's own rows are of another partition than it, which has older data files."""
+        fields = self._contradictions.get(delete.key)
+        oldest = self._oldest_by_place.get(delete.place)
+        if not fields or oldest is None or delete.sequence_number is None or oldest >= delete.sequence_number:
+            return ""
+        return f"{fields}, which has data files that are older than it: one of the two is wrong"
+
+    @cached_property
+    def _contradictions(self) -> Mapping[FileKey, str]:
+        """By the key of an equality delete that dangles and contradicts its own partition: how."""
+        found = {d.key: contradicted_fields(self.files.metadata, d) for d in self.alone}
+        return {key: "; ".join(words for _, words in fields) for key, fields in found.items() if fields}
+
+    @cached_property
+    def _oldest_by_place(self) -> Mapping[PartitionPlace, int]:
+        """The least sequence number of the data files in each partition that such a delete is recorded in."""
+        places = {delete.place for delete in self.alone if delete.key in self._contradictions}
+        oldest: dict[PartitionPlace, int] = {}
+        for data in self.files.data if places else ():
+            if data.place in places and data.sequence_number is not None:
+                oldest[data.place] = min(data.sequence_number, oldest.get(data.place, data.sequence_number))
+        return oldest
 
     def _came_late(self, delete: LiveFile) -> str:
         """Say that an equality delete may be of rows which came late, in the delete's own commit."""

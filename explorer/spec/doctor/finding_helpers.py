@@ -55,6 +55,10 @@ class Notes:
         wrong[record] = True
         self.add(rule, wrong, what, value, expected, column=column)
 
+    def take(self, row: dict[str, Any]) -> None:
+        """Note what other notes of the same table have."""
+        self._rows.append(row)
+
     def rows(self) -> list[dict[str, Any]]:
         """As NOTE."""
         return self._rows

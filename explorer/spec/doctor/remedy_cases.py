@@ -16,6 +16,10 @@ ONE_TOO_HIGH = (
     "allows for it, and pyiceberg skips its rows"
 )
 SKIPS_ROWS = "filters skip rows"
+OF_DELETE = (
+    "an equality delete has rows of another partition than it is recorded in: it applies to data files of its own "
+    "partition alone, where no row can equal its, so it hides nothing (#11891)"
+)
 SHOWS_PARTITION = "filters skip rows, and Spark shows the partition's value in each row, not the file's"
 WRAPPED = "has no place in {} bits, and wrapped round"
 LOST_ROWS = "a replace changes no rows"
@@ -174,6 +178,7 @@ def effect_of_wrong_partition(transform: str) -> str:
 CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", ONE_TOO_HIGH.rpartition("{}")[2]): "early-partition",
     ("partition-value", WRAPPED.rpartition("{}")[2]): "wrapped-partition",
+    ("partition-value", OF_DELETE): "delete-value",
     ("partition-value", SHOWS_PARTITION): "identity-value",
     ("current-unlike-main", UNSET_CURRENT): "current-unset",
     ("property-unsafe", NAMES_A_CLASS): "property-class",

@@ -326,6 +326,12 @@ TEXTS_OF: Mapping[str, str] = {
     "expires: DELETE FROM {table} WHERE concat(_file, '') = '{data_file}', and then INSERT INTO {table} SELECT * FROM "
     "parquet.`{data_file}`. The DELETE goes by the file, since other rows may have the value that Spark shows. If the "
     "partition is: rewrite_data_files with rewrite-all writes its value into the files, for good.{or_back}",
+    "delete-value": "Nothing in Spark makes the delete apply. Do not drop it before you know which of the two is "
+    "wrong. icedive inspect file TABLE PATH --show deletes shows the keys that it holds. If the column is wrong in the "
+    "delete (a writer that mixed up its columns), its rows are in its partition: delete them there again, by the other "
+    "columns of the key. If the partition is wrong, delete them again by the whole key. Look at the rows first: an "
+    "upsert wrote a newer row of each key, and icedive data history TABLE FILTER shows all rows of a key. Where no row "
+    "has to go, compaction may drop the delete. The writer will do it again: update or report it.",
     "hint-missing": "Nothing has to be done for Spark. Any commit that Spark makes in this folder writes the file, for "
     "readers that need it: ALTER TABLE {table} SET TBLPROPERTIES ('written-again' = 'true'), then ALTER TABLE {table} "
     "UNSET TBLPROPERTIES ('written-again').",
@@ -365,6 +371,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "file-size": "K",
     "early-partition": "R",
     "wrapped-partition": "J",
+    "delete-value": "Z",
     "identity-value": "G",
     "hive-null": "Q",
     "encoded-value": "Q",

@@ -14,7 +14,14 @@ import pyarrow.compute as pc
 
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.partition_fields import PartField
-from explorer.spec.doctor.remedy_cases import HIVE_NULL, ONE_TOO_HIGH, PADDED, WRAPPED, effect_of_wrong_partition
+from explorer.spec.doctor.remedy_cases import (
+    HIVE_NULL,
+    OF_DELETE,
+    ONE_TOO_HIGH,
+    PADDED,
+    WRAPPED,
+    effect_of_wrong_partition,
+)
 from explorer.spec.entries.numpy_columns import Flags
 from explorer.spec.scan.ranges import counts, decode_bounds, look_up
 from explorer.spec.values.transforms import as_java, from_bytes, has_place, is_narrow, parse_transform
@@ -30,7 +37,8 @@ _WRONG = "a partition field is not what {} makes of the column's bounds: one of 
 def own_bounds(
     table: pa.Table, values: pa.Array, part: PartField, live: Flags, required: bool, notes: Notes
 ) -> None:  # fmt: skip
-    """Note live data files whose partition value contradicts what their own entry says of the column.
+    """Note live data files and equality deletes whose partition value contradicts what their own entry says of the
+    column. Of deletes, one that its writer took from another transform than the data's is not told: these match.
 
     Args:
         table: Stored entries with their metrics.
@@ -48,12 +56,43 @@ def own_bounds(
         return
     if not parse_transform(transform).can_transform(primitive):  # a spec that is told of elsewhere
         return
-    data = live & (table["content"].fill_null(0).to_numpy() == 0) & (table["record_count"].fill_null(0).to_numpy() > 0)
+    content = table["content"].fill_null(0).to_numpy()
+    some = live & (table["record_count"].fill_null(0).to_numpy() > 0)
+    _own_bounds(table, values, part, some & (content == 0), required, notes)
+    deletes = some & (content == 2) & values.is_valid().to_numpy(zero_copy_only=False)
+    if not deletes.any() or not (deletes := deletes & _goes_by(table, part.source_id)).any():
+        return
+    of_deletes = Notes(table)
+    _own_bounds(table, values, part, deletes, False, of_deletes)
+    for row in of_deletes.rows():
+        if row["rule"] == "partition-value" and WRAPPED.rpartition("{}")[2] not in row["what"]:
+            notes.take({**row, "what": OF_DELETE, "severity": "warning"})
+
+
+def _goes_by(table: pa.Table, field_id: int) -> Flags:
+    """Which entries have a field among their equality ids."""
+    among = np.zeros(table.num_rows, bool)
+    lists = table["equality_ids"].combine_chunks()
+    lists = lists.chunk(0) if isinstance(lists, pa.ChunkedArray) and lists.num_chunks else lists
+    if lists.null_count == len(lists):
+        return among
+    entries, ids = pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists).to_numpy(zero_copy_only=False)
+    among[entries[ids == field_id]] = True
+    return among
+
+
+def _own_bounds(
+    table: pa.Table, values: pa.Array, part: PartField, data: Flags, required: bool, notes: Notes
+) -> None:  # fmt: skip
+    """Note some entries whose partition value contradicts their counts and bounds."""
+    kind, transform = part.source, part.transform
+    assert part.source_id is not None
+    assert kind is not None
     lower, upper = (look_up(table, name, part.source_id) for name in ("lower_bounds", "upper_bounds"))
     _nulls(table, values, part, (lower, upper), data, required, notes)
     if lower.null_count == len(lower) and upper.null_count == len(upper):
         return
-    data &= values.is_valid().to_numpy(zero_copy_only=False)
+    data = data & values.is_valid().to_numpy(zero_copy_only=False)
     if transform.startswith("bucket["):
         _bucket(values, part, lower, upper, data, notes)
     elif kind in _NUMBERS and (pa.types.is_integer(values.type) or pa.types.is_temporal(values.type)):
