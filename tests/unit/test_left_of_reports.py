@@ -280,3 +280,78 @@ def test_a_delete_of_its_own_partition_is_not_told(tmp_path: Path) -> None:
     table.delta(deletes=[delete], operation="delete")
     assert not found(table.folder, "partition-value")
     assert not found(table.folder, "delete-dangling")
+
+
+# -- a partition field that became void (apache/gluten#8352) -----------------------------------------------------------
+@pytest.mark.parametrize("of", ["current", "older", "renamed"])
+def test_the_column_of_a_void_field_is_named(of: str, tmp_path: Path) -> None:
+    name = "other" if of == "renamed" else "p"
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, "p", "string")], [(2, 1000, name, "void")], version=1)
+    table.append(table.parquet("a.parquet", {"id": [1], "p": ["x"]}, partition={name: None}))
+    if of == "older":
+        table.set_spec([(1, 1001, "id", "identity")])
+        table.save()
+    told = [f for f in found(table.folder, "readers-differ") if "void" in f.what]
+    assert [f.severity for f in told] == ["info"]
+    assert ("show null in it (Gluten did, apache/gluten#8352)" in told[0].what) == (of != "renamed")
+    assert told[0].columns == (() if of == "renamed" else ("p",))
+    assert ("partition spec 0 has" in told[0].what) == (of == "older")
+    assert ("rewrite_data_files" in told[0].remedy) == (of == "older")
+    assert ("removeField" in told[0].remedy) == (of != "older")
+
+
+# -- commits of deletes that changed nothing ---------------------------------------------------------------------------
+def _rewritten(folder: Path) -> tuple[Table, dict[str, Any]]:
+    """A table whose one data file a compaction wrote anew, and the old file."""
+    table = Table(folder, [(1, "id", "long")])
+    old = table.parquet("old.parquet", {"id": [1, 2]})
+    table.append(old)
+    new = table.manifest("new.avro", [(1, table.parquet("new.parquet", {"id": [1, 2]}))])
+    gone = table.manifest("gone.avro", [(2, old, {"sequence_number": 1})])
+    table.snapshot("replace", [new, gone], {"added-data-files": "1", "deleted-data-files": "1"})
+    return table, old
+
+
+def test_a_delete_commit_that_removed_nothing_has_a_finding(tmp_path: Path) -> None:
+    table, _ = _rewritten(tmp_path / "t")
+    assert not found(table.folder, "operation-contradicts")
+    manifests = [
+        m for m in table.lists[table.md["current-snapshot-id"]] if m["existing_files_count"] + m["added_files_count"]
+    ]
+    table.snapshot("delete", manifests, {})
+    [finding] = found(table.folder, "operation-contradicts")
+    assert finding.severity == "info"
+    assert "removed nothing, and added no delete" in finding.what
+    assert "Snapshot-2 (replace) had removed data files before" in finding.what
+    assert "delete them again" in finding.remedy
+    table.snapshot("delete", [], {"deleted-data-files": "1"})
+    assert len(found(table.folder, "operation-contradicts")) == 1
+
+
+@pytest.mark.parametrize("kind", ["position", "equality", "partition", "upsert", "later"])
+def test_a_delete_that_applied_to_nothing_from_the_first_is_told(kind: str, tmp_path: Path) -> None:
+    if kind == "position":
+        table, old = _rewritten(tmp_path / "t")
+        table.delta(deletes=[table.position_delete("p.parquet", [(old["file_path"], 0)])], operation="delete")
+    else:
+        table = Table(tmp_path / "t", [(1, "id", "long"), (2, "p", "long")], [(2, 1000, "p", "identity")])
+        data = table.parquet("a.parquet", {"id": [1, 2], "p": [1, 1]}, partition={"p": 1})
+        table.append(data)
+        key = 9 if kind == "equality" else 1
+        delete = {
+            **table.equality_delete("d.parquet", {"id": [key]}),
+            "partition": {"p": 7 if kind == "partition" else 1},
+        }
+        rows = [table.parquet("b.parquet", {"id": [1], "p": [1]}, partition={"p": 1})] if kind == "upsert" else []
+        table.delta(data=rows, deletes=[delete], operation="overwrite" if rows else "delete")
+        if kind in ("later", "upsert"):
+            gone = table.manifest("gone.avro", [(2, data, {"sequence_number": 1})])
+            kept = [m for m in table.lists[table.md["current-snapshot-id"]] if m["added_snapshot_id"] == 102]
+            table.snapshot("overwrite", [gone, *kept], {"deleted-data-files": "1"})
+    own = "applied to no data file when it was committed: that commit changed no row"
+    told = [f for f in direct.doctor(str(table.folder)).findings if own in f.what]
+    assert bool(told) == (kind in ("position", "equality"))
+    assert bool(found(table.folder, "delete-misplaced")) == (kind == "partition")  # its rows are there
+    if told:
+        assert told[0].rule == "delete-dangling"
+        assert told[0].remedy.index("Look first whether its rows are there") < told[0].remedy.index("CALL")

@@ -14,12 +14,15 @@ from explorer.spec.deletes.snapshot_deletes import LATER, Deletes
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.remedies import may_be_needed, takes_others
+from explorer.spec.doctor.remedy_cases import CHANGED_NOTHING
 from explorer.spec.entries.entries import ADDED, DELETED, as_of_snapshot, live_entries
 from explorer.spec.entries.live_files import LiveFile, LiveFiles, files_of, live_files
-from explorer.spec.text.units import count, human_bytes
+from explorer.spec.text.units import count, human_bytes, whole
 from explorer.spec.values.values import partition_path
 from explorer.table import Table
 
+LOOKED_AT = 3
+"""Commits of which it is asked whether their deletes ever applied: each takes a look at a snapshot's manifests."""
 MANY = 100
 """Dangling deletes of one kind that are worth a warning: every compaction leaves some."""
 
@@ -35,9 +38,30 @@ def dangling_rules(table: Table, lists: Lists, at: Snapshot, deletes: Deletes) -
     for kind in dict.fromkeys(d.kind for d in deletes.dangling):
         of_kind = [d for d in deletes.dangling if d.kind == kind and d.key not in misplaced]
         if of_kind:
-            yield _dangling(lists, at, deletes, of_kind, _remedy(deletes, of_kind))
+            idle = _commits_without_effect(table, at, deletes, of_kind)
+            yield _dangling(lists, at, deletes, of_kind, _remedy(deletes, of_kind), idle)
     if deletes.spent:
         yield _spent(lists, at, deletes.spent)
+
+
+def _commits_without_effect(table: Table, at: Snapshot, deletes: Deletes, of_kind: Sequence[LiveFile]) -> str:
+    """Say which commits did nothing but add deletes of these that applied to no data file from the first: the newest of
+    such commits. What adds data too is an upsert, which deletes keys whether they are there or not."""
+    by_number = {d.file_sequence_number: d for d in reversed(of_kind)}
+    commits = [
+        (snapshot, by_number[snapshot.sequence_number])
+        for snapshot in table.metadata.snapshots
+        if snapshot.sequence_number in by_number
+        and snapshot.operation in ("delete", "overwrite")
+        and not any(whole(snapshot.summary.get(name)) for name in ("added-data-files", "deleted-data-files"))
+    ]
+    idle = []
+    for snapshot, delete in sorted(commits, key=lambda pair: -pair[0].sequence_number)[:LOOKED_AT]:
+        then = deletes if snapshot == at else table.deletes(snapshot.snapshot_id)
+        added = [d for d in then.files.deletes if d.file_sequence_number == delete.file_sequence_number]
+        if added and {d.key for d in added} <= {d.key for d in then.dangling}:
+            idle.append(f"what snapshot {snapshot.snapshot_id} ({snapshot.operation}) added {CHANGED_NOTHING}")
+    return "".join(f"; {words}" for words in idle)
 
 
 def _spent(lists: Lists, at: Snapshot, spent: Sequence[LiveFile]) -> Finding:
@@ -106,7 +130,9 @@ def _where(table: Table, file: LiveFile) -> str:
     return f"{where} (spec {file.spec_id})" if len(meta.partition_specs) > 1 else where
 
 
-def _dangling(lists: Lists, at: Snapshot, deletes: Deletes, of_kind: Sequence[LiveFile], remedy: str) -> Finding:
+def _dangling(
+    lists: Lists, at: Snapshot, deletes: Deletes, of_kind: Sequence[LiveFile], remedy: str, idle: str
+) -> Finding:  # fmt: skip
     size = human_bytes(sum(d.bytes for d in of_kind))
     number = count(len(of_kind), of_kind[0].kind.replace("_", " ").rstrip("s") + " file")
     what = f"{number} of the snapshot ({size}) {'applies' if len(of_kind) == 1 else 'apply'} to no "
@@ -118,7 +144,7 @@ def _dangling(lists: Lists, at: Snapshot, deletes: Deletes, of_kind: Sequence[Li
     why = f"its path bounds are cut to {path!r}, where paths of data files only begin so" if cut else ""
     return lists.of(
         "delete-dangling",
-        f"{what}data file of it: whoever plans a scan reads what hides nothing{counts}",
+        f"{what}data file of it: whoever plans a scan reads what hides nothing{counts}{idle}",
         of_kind[0].manifest_path,
         found=of_kind[0].path,
         expected=why or deletes.why_alone(of_kind[0]),

@@ -172,16 +172,30 @@ def _empty_deletes(metadata: TableMetadata, snapshots: Sequence[LandedSnapshot])
         return ""
     names = first_of([name for name, _ in empty], 5)
     which = "its summary the delete" if len(empty) == 1 else "their summaries the deletes"
-    text = f" By {which} {names} removed nothing."
-    before = ancestry(metadata, empty[-1][1].parent_snapshot_id)[:ANCESTORS]
+    taken = what_took_its_files(metadata, empty[-1][1])
+    again = f" {taken}: look whether its rows are there, and delete them again." if taken else ""
+    return f" By {which} {names} removed nothing.{again}"
+
+
+def what_took_its_files(metadata: TableMetadata, snapshot: Snapshot) -> str:
+    """Say which commit before a delete that removed nothing may have taken its files.
+
+    Args:
+        metadata: The table's.
+        snapshot: The delete.
+
+    Returns:
+        Sentences without the last full stop; empty where no commit before it removed data files.
+    """
+    before = ancestry(metadata, snapshot.parent_snapshot_id)[:ANCESTORS]
     replaced = next((one for own in before if (one := metadata.snapshot(own)) and _removed_files(one)), None)
-    if replaced:
-        text += (
-            f" {snapshot_name(replaced.snapshot_id, snapshot_ordinals(metadata)).capitalize()} ({replaced.operation}) "
-            "had removed data files before. A delete by file paths that began before that finds its files no more, and "
-            "Iceberg does not refuse it (trinodb/trino#18393): look whether its rows are there, and delete them again."
-        )
-    return text
+    if replaced is None:
+        return ""
+    return (
+        f"{snapshot_name(replaced.snapshot_id, snapshot_ordinals(metadata)).capitalize()} ({replaced.operation}) "
+        "had removed data files before. A delete by file paths that began before that finds its files no more, and "
+        "Iceberg does not refuse it (trinodb/trino#18393)"
+    )
 
 
 def _removed_files(snapshot: Snapshot) -> bool:

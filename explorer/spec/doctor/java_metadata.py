@@ -12,7 +12,16 @@ from typing import Any
 from explorer.model.metadata import PartitionField, TableMetadata
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.java_schema import JsonKind, Presence, Refusal, SchemaCheck, is_kind, json_text, lacks
-from explorer.spec.doctor.remedy_cases import FORMER_NAME, NO_CURRENT_ID, NO_SCHEMA_FIELD, OLD_FIELD, SAME_NAMES, VOID
+from explorer.spec.doctor.remedy_cases import (
+    FORMER_NAME,
+    NO_CURRENT_ID,
+    NO_SCHEMA_FIELD,
+    NULL_BY_VOID,
+    OLD_FIELD,
+    OLD_VOID,
+    SAME_NAMES,
+    VOID,
+)
 from explorer.spec.doctor.table_properties import refused_values, unknown_properties
 from explorer.spec.schemas.partition_names import clashing_names, former_names
 from explorer.spec.values.transforms import parse_transform
@@ -79,10 +88,21 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
     if version in (1, 2) and "current-snapshot-id" not in raw and not meta.snapshots:
         more = {"refused": "", "severity": "info"}
         yield here("metadata-field", NO_CURRENT_ID, location="/current-snapshot-id", **more)
-    for place, field in _void_fields(raw):
-        words = f"the partition spec has {json_text(field)}, {VOID}: Spark, pyiceberg and DuckDB read the table, other "
-        words += "readers may not know the transform (Athena refused such a table, apache/iceberg#5637)"
-        yield here("readers-differ", words, location=place, found="void", refused="", severity="info")
+    for place, field, spec_id in _void_fields(raw):
+        name, is_old = str(field.get("name")), spec_id != raw.get("default-spec-id")
+        column = _column_of(meta, field)
+        if is_old and not column:
+            continue
+        spec = f"partition spec {spec_id} has" if is_old else "the partition spec has"
+        words = (
+            f"{spec} {json_text(name)}, {OLD_VOID if is_old else VOID}: Spark, pyiceberg and DuckDB read the table, "
+        )
+        words += "other readers may not know the transform (Athena refused such a table, apache/iceberg#5637)"
+        words += f"; {NULL_BY_VOID.format(json_text(column))}" if column else ""
+        yield here(
+            "readers-differ", words, location=place, found="void", refused="", severity="info",
+            columns=(column,) if column else (),
+        )  # fmt: skip
     for name, ids in clashing_names(meta).items():
         words = f"partition field {name[:100]!r} (ids {' and '.join(map(str, ids))}): {SAME_NAMES}"
         yield here(
@@ -132,14 +152,24 @@ def _version_1_requirements(raw: Mapping[str, Any]) -> Iterator[tuple[Refusal, s
         yield Refusal("/partition-spec", "`partition-spec` is null", "null"), both
 
 
-def _void_fields(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Fields of the default spec that were removed (spec: "Partition Evolution"): where each is, and its name."""
-    for at, spec in enumerate(_list(raw, "partition-specs")):
-        if not isinstance(spec, Mapping) or spec.get("spec-id") != raw.get("default-spec-id"):
-            continue
+def _void_fields(raw: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Any]]:
+    """Partition fields that were removed (spec: "Partition Evolution"), those of the default spec first: where each is,
+    the field, and its spec's id. One that several specs have is told once."""
+    specs = [(at, s) for at, s in enumerate(_list(raw, "partition-specs")) if isinstance(s, Mapping)]
+    told: set[str] = set()
+    for at, spec in sorted(specs, key=lambda pair: pair[1].get("spec-id") != raw.get("default-spec-id")):
         for place, field in enumerate(_list(spec, "fields")):
-            if isinstance(field, Mapping) and field.get("transform") == "void":
-                yield f"/partition-specs/{at}/fields/{place}", str(field.get("name"))
+            if isinstance(field, Mapping) and field.get("transform") == "void" and str(field.get("name")) not in told:
+                told.add(str(field.get("name")))
+                yield f"/partition-specs/{at}/fields/{place}", field, spec.get("spec-id")
+
+
+def _column_of(meta: TableMetadata, field: Mapping[str, Any]) -> str:
+    """The column that a partition field comes from, where it is still there and gives the field its name, as it does to
+    a field of identity; else empty."""
+    schema, source = meta.schema(meta.current_schema_id), field.get("source-id")
+    column = schema.by_id.get(source) if schema is not None and isinstance(source, int) else None
+    return column.name if column is not None and column.name == field.get("name") else ""
 
 
 def _spark_properties(properties: Mapping[str, str]) -> Iterator[Refusal]:

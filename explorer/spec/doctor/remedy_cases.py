@@ -47,8 +47,16 @@ OF_OTHER_TABLE = "a file of another table lies where the metadata log has the on
 SWAPPED = "the metadata file before it has another UUID, and no snapshot of this one: the table was replaced, or this"
 WRONG_NOW = "would write what the current list says into manifests, for good"
 ADDS_ROWS = "a replace adds no rows"
+EMPTY_DELETE = "removed nothing, and added no delete"
+CHANGED_NOTHING = "applied to no data file when it was committed: that commit changed no row"
 BY_AGE = "a rule of the store that removes files by their age"
 ROUNDED = "are rounded, as JSON tools do"
+OLD_VOID = "a partition field that was removed from later specs, and that this one keeps as `void`"
+NULL_BY_VOID = (
+    "files have column {} themselves, and their partition value is null: the spec takes a value from the partition for "
+    "identity alone, and readers that do so for each field of a column's name show null in it (Gluten did, "
+    "apache/gluten#8352)"
+)
 NO_OPERATION = "its summary has no operation: Iceberg Java and pyiceberg take it for an overwrite"
 NO_SUMMARY = "its summary is missing, or empty"
 NO_TOTALS = (
@@ -189,6 +197,8 @@ CASES: Mapping[tuple[str, str], str] = {
     ("records-differ", WRONG_NOW): "wrong-list",
     ("operation-contradicts", ADDS_ROWS): "rows-added",
     ("copied-or-edited", ROUNDED): "rounded-ids",
+    ("operation-contradicts", EMPTY_DELETE): "empty-delete",
+    ("delete-dangling", CHANGED_NOTHING): "changed-nothing",
     ("metadata-field", NO_SUMMARY): "no-summary",
     ("metadata-field", NO_OPERATION): "old-field",
     ("metadata-field", OLD_FIELD): "old-field",
@@ -201,6 +211,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("deleted-file-live", REMOVED_WITH_SNAPSHOT): "file-added-again",
     ("commit-cut-off", WITHOUT_PARENT): "without-parent",
     ("readers-differ", VOID): "void-field",
+    ("readers-differ", OLD_VOID): "old-void-field",
     ("readers-differ", NAN): "nan-order",
     ("readers-differ", WIDE_BOUND.partition("{")[0]): "wide-bounds",
     ("readers-differ", ZERO): "field-id-zero",

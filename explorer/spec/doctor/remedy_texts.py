@@ -205,14 +205,24 @@ TEXTS_OF: Mapping[str, str] = {
     "value WHERE the column = the code. Older snapshots keep the code until they expire, and the writer (a migration "
     "that took the values from folders' names) will write it again: update it.",
     "maybe-padded": "Nothing has to be done where the values end so too.",
-    "void-field": "Nothing is wrong. Readers that do not know the transform void cannot read the table, and nothing in "
-    "Spark's SQL takes the field away. In a table of version 2, this does in Java: "
+    "void-field": "Nothing is wrong. Readers that do not know the transform void cannot read the table. Compare with "
+    "Spark where another reader shows null in the column: update that reader. Nothing in Spark's SQL takes the field "
+    "away. In a table of version 2, this does in Java: "
     'table.updateSpec().removeField("NAME").commit().',
+    "old-void-field": "Nothing is wrong. For readers that differ, rewrite_data_files with rewrite-all writes the rows "
+    "by the current spec. The procedure expire_snapshots with clean_expired_metadata drops the old spec, once no "
+    "snapshot uses it. Nothing in Spark takes a field out of a spec.",
     "partition-source-dropped": "Nothing is lost; CALL {catalog}.system.expire_snapshots(table => '{name}', "
     "clean_expired_metadata => true) drops the spec, once no snapshot uses it.",
     "delete-dangling": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map("
     "'remove-dangling-deletes', 'true')) drops them, and compacts as it does without the option. Iceberg before 1.12 "
     "drops none where it rewrites nothing.",
+    "changed-nothing": "Look first whether its rows are there (icedive data history TABLE FILTER tells of a row). If "
+    "they were to go, delete them again. The delete itself hides nothing: CALL {catalog}.system.rewrite_data_files("
+    "table => '{name}', options => map('remove-dangling-deletes', 'true')) drops it, and compacts as it does without "
+    "the option. Iceberg before 1.12 drops none where it rewrites nothing.",
+    "empty-delete": "Nothing has to be done where no row was to go. Else look whether its rows are there (icedive data "
+    "history TABLE FILTER tells of a row), and delete them again: nothing in Spark makes an old delete apply.",
     "position-bounds": POSITION_DELETES
     + "'rewrite-all', 'true')). The rows that the delete names are then gone for readers that show them now. Older "
     "snapshots keep the fault until they expire.",
@@ -371,6 +381,8 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "file-size": "K",
     "early-partition": "R",
     "wrapped-partition": "J",
+    "changed-nothing": "C",
+    "empty-delete": "H",
     "delete-value": "Z",
     "identity-value": "G",
     "hive-null": "Q",
@@ -386,6 +398,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "rows-twice": "T",
     "without-parent": "W",
     "void-field": "H",
+    "old-void-field": "H",
     "nan-order": "X",
     "wide-bounds": "R",
     "no-schema-id": "H",

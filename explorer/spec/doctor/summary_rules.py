@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.commits.landed import what_took_its_files
 from explorer.spec.doctor.facts import LIVE, OWN
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
-from explorer.spec.doctor.remedy_cases import ADDS_ROWS, LOST_ROWS, NO_SUMMARY, NO_TOTALS, STILL_LIVE
+from explorer.spec.doctor.remedy_cases import ADDS_ROWS, EMPTY_DELETE, LOST_ROWS, NO_SUMMARY, NO_TOTALS, STILL_LIVE
 from explorer.spec.overview.summary_totals import live_totals, own_totals
+from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count, whole
 
 MostHidden = Callable[[Lists, Snapshot, Snapshot], "int | None"]
@@ -53,6 +55,7 @@ def summary_rules(lists: Lists, most_hidden: MostHidden) -> Iterator[Finding]:
     differences: dict[int, dict[str, int]] = {}
     first: dict[tuple[str, int], list[Any]] = {}
     live_by_snapshot: dict[int, Mapping[str, int]] = {}
+    empty: list[Snapshot] = []
     silent: set[tuple[str, int]] = set()
     """Differences that come from what a writer did not count."""
     for snapshot in sorted(lists.snapshots, key=lambda s: s.sequence_number):
@@ -85,6 +88,10 @@ def summary_rules(lists: Lists, most_hidden: MostHidden) -> Iterator[Finding]:
         yield from _lost_rows(lists, snapshot, own, parents, most_hidden)
         if parents is not None:
             yield from _kept_files(lists, snapshot, own, parents, live)
+            same = all(parents[name] == live[name] for name in ("data_files", "delete_files"))
+            empty += [snapshot] if snapshot.operation == "delete" and same and not any(own.values()) else []
+    if empty:
+        yield _empty_deletes(lists.meta, empty)
     for (snapshot, total, live), snapshots in first.values():
         less = total.computed - live["position_deletes"]
         hidden = total.name == "total-records" and total.summary == less
@@ -147,6 +154,24 @@ def _operation(meta: TableMetadata, snapshot: Snapshot, own: Mapping[str, int]) 
             snapshots=(snapshot.snapshot_id,),
             node=("snapshot", snapshot.snapshot_id),
         )
+
+
+def _empty_deletes(meta: TableMetadata, snapshots: Sequence[Snapshot]) -> Finding:
+    """Rule 53, of deletes that removed no file and added no delete."""
+    names = first_of([str(snapshot.snapshot_id) for snapshot in snapshots], 3)
+    which = "the delete" if len(snapshots) == 1 else f"{len(snapshots):,} deletes, the newest last:"
+    taken = what_took_its_files(meta, snapshots[-1])
+    return finding(
+        "operation-contradicts",
+        f"{which} {names} {EMPTY_DELETE}, as where no row matches. {taken}".removesuffix(". "),
+        meta.metadata_location,
+        f"/snapshots ({snapshots[-1].snapshot_id})/summary/operation",
+        found="delete",
+        count=len(snapshots),
+        snapshots=tuple(snapshot.snapshot_id for snapshot in snapshots),
+        node=("snapshot", snapshots[-1].snapshot_id),
+        severity="info",
+    )
 
 
 def _lost_rows(
