@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from explorer.errors import NotFoundInTable
+from explorer.queries.lost_commits import LOST, explain_lost_commit, is_of_commit
 from explorer.queries.unlisted_files import NEVER, explain_unlisted
 from explorer.queries.unnamed_commits import find_unnamed_commits
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.commits.landed import Landed, landed, matching_snapshots
 from explorer.spec.commits.uncommitted_files import YOUNG
-from explorer.spec.text.names import base_name, shorten
+from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count
 from explorer.table import Table
 
@@ -35,7 +36,7 @@ def find_landed(table: Table, wanted: str, engine: Engine = "auto") -> Landed:
         life = table.file_life(wanted.strip(), engine)
     except NotFoundInTable as error:
         said = unlisted_words(table, wanted, error)
-        verdict = "It did not land. " if NEVER.partition("{")[0] in said else ""
+        verdict = "It did not land. " if NEVER.partition("{")[0] in said or LOST in said else ""
         answer = replace(landed(metadata, wanted, {}), words=f"{verdict}{said[:1].upper()}{said[1:]}.")
         return _with_unnamed(table, answer)
     added = {
@@ -58,7 +59,9 @@ def unlisted_words(table: Table, wanted: str, error: NotFoundInTable) -> str:
         wanted: The file.
         error: What was said of it.
     """
-    words = "" if " may mean " in str(error) else explain_unlisted(table.tree, wanted.strip())
+    if " may mean " in str(error):
+        return str(error)
+    words = explain_lost_commit(table.tree, wanted) or explain_unlisted(table.tree, wanted.strip())
     return f"{error}: {words}" if words else str(error)
 
 
@@ -67,8 +70,7 @@ def _with_unnamed(table: Table, answer: Landed) -> Landed:
     wanted = answer.wanted.strip()
     found = find_unnamed_commits(table.tree)
     for commit in found.commits:
-        files = (*(commit.added_files or ()), commit.listed.path)
-        if str(commit.listed.snapshot_id) == wanted or any(wanted in (path, base_name(path)) for path in files):
+        if str(commit.listed.snapshot_id) == wanted or is_of_commit(commit, wanted):
             return replace(
                 answer,
                 words=f"It did not land, but its files lie in the table's folder. {commit.words(table.metadata)}. "

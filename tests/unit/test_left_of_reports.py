@@ -24,6 +24,8 @@ from tests.support.report_tables import found
 from tests.support.small_tables import make_table, newest_metadata
 from tests.unit.test_cli import run
 from tests.unit.test_doctor import ROOT, current
+from tests.unit.test_twentyeighth_reports import stale
+from tests.unit.test_twentyfirst_reports import age, raced, unnamed
 
 
 # -- advice that holds for each cause that a finding names -------------------------------------------------------------
@@ -355,3 +357,60 @@ def test_a_delete_that_applied_to_nothing_from_the_first_is_told(kind: str, tmp_
     if told:
         assert told[0].rule == "delete-dangling"
         assert told[0].remedy.index("Look first whether its rows are there") < told[0].remedy.index("CALL")
+
+
+# -- what is said of one file ------------------------------------------------------------------------------------------
+def test_nobody_is_said_to_need_a_delete_that_hides_nothing(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.append(table.parquet("a.parquet", {"id": [1, 2]}))
+    table.delta(deletes=[table.equality_delete("d.parquet", {"id": [9]})], operation="delete")
+    path = f"{table.location}/data/d.parquet"
+    told = run("maintain", "file", str(table.folder), path).output
+    assert "hides nothing in the current snapshot" in told
+    assert "need it" not in told
+    assert "That snapshot lists it all the same" in told
+    table.append(table.parquet("b.parquet", {"id": [3]}))
+    assert "Readers of snapshot-2 may need it." in run("maintain", "file", str(table.folder), path).output
+    inspected = run("inspect", "file", str(table.folder), path).output
+    assert "it is a delete file of main" in inspected
+    assert "rows that deletes hide stay in it" not in inspected
+
+
+def test_a_delete_in_doubt_is_looked_at_before_it_is_dropped(tmp_path: Path) -> None:
+    table = contradictory(tmp_path / "t", 2)
+    told = run("maintain", "file", str(table.folder), f"{table.location}/data/d.parquet").output
+    assert told.count("one of the two is wrong") == 1
+    assert told.index("Look before you drop it") < told.index("dangling-deletes tells what drops it")
+
+
+def test_a_delete_that_is_needed_is_not_said_to_hold_rows(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.append(table.parquet("a.parquet", {"id": [1, 2]}))
+    table.delta(deletes=[table.equality_delete("d.parquet", {"id": [1]})], operation="delete")
+    told = run("maintain", "file", str(table.folder), "d.parquet").output
+    assert "The current snapshot needs it. A commit must rewrite it, or drop it whole, first" in told
+    assert "rows that deletes hide stay in it" not in told
+    assert "rows that deletes hide stay in it" in run("maintain", "file", str(table.folder), "a.parquet").output
+
+
+@pytest.mark.parametrize("kind", ["unnamed", "fork", "gap"])
+@pytest.mark.parametrize("question", [("inspect", "file"), ("history", "landed"), ("maintain", "file")])
+def test_a_file_of_a_lost_commit_names_the_commit(question: tuple[str, str], kind: str, tmp_path: Path) -> None:
+    if kind == "unnamed":
+        place = str(raced(tmp_path))
+        [commit] = unnamed(Path(place)).commits
+        assert commit.added_files
+        file, own = commit.added_files[0], str(commit.listed.snapshot_id)
+    else:
+        place = stale(tmp_path / "t", rows=True, skipped=kind == "gap")
+        file, own = str(tmp_path / "t" / "data" / "lost.parquet"), "snapshot 102 (append) added it"
+        age(tmp_path / "t")
+    told = run(*question, place, file).output
+    assert own in told
+    assert "a commit that the table does not have" in told
+    assert "never committed" not in told
+    assert "no commit listed it" not in told
+    if question == ("maintain", "file"):
+        assert "No snapshot of this table needs it" in told
+        assert "Do not run this" in told
+        assert "CALL" not in told

@@ -12,12 +12,13 @@ import pyarrow.compute as pc
 from explorer.errors import NotFoundInTable
 from explorer.model.metadata import TableMetadata
 from explorer.progress import steps
+from explorer.queries.lost_commits import explain_lost_commit
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.reports.maintenance.orphans import OrphanSearch, search_orphans
 from explorer.reports.maintenance.previews import preview
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.deletes.deletes import target_file
-from explorer.spec.maintenance.file_stay import UNOPENED, FileStay, stay_of_needed, stay_of_older_metadata
+from explorer.spec.maintenance.file_stay import FileStay, HeldDelete, stay_of_needed, stay_of_older_metadata
 from explorer.spec.maintenance.orphan_rules import OLD_ENOUGH, Becomes, OrphanVerdict
 from explorer.spec.snapshots.retention import retention_or_refusal
 from explorer.spec.text.names import base_name, first_of, shorten
@@ -31,6 +32,8 @@ BECOMES: Mapping[Becomes, str] = {
     "in doubt": "in doubt",
 }  # fmt: skip
 """How remove_orphan_files takes a file."""
+COMMIT_LOST = "a commit that the table does not have"
+"""In the refusal of a preview, which then says more of it."""
 MISSING = "It is not there: metadata names a file that is missing (icedive doctor TABLE --files has the remedy)."
 OLDER_METADATA, CURRENT_METADATA, UNUSED = "older metadata file", "metadata file", "unused file"
 
@@ -85,8 +88,8 @@ def _needed(
     """The answer of a file that snapshots need; the statement is that of an expiry by the table's policy."""
     meta, now = tree.metadata, int(time.time() * 1000)
     decided, refusal = retention_or_refusal(meta, now)
-    idle, unopened = _find_idle(table, tree, named)
-    words, until = stay_of_needed(meta, named.kind, named.needing, decided, refusal, now, idle, unopened)
+    held = _look_at_delete(table, tree, named)
+    words, until = stay_of_needed(meta, named.kind, named.needing, decided, refusal, now, held)
     if named.deleted_by and meta.current_snapshot_id not in named.needing:
         words = (f"The current snapshot does not read it: {named.deleted_by} deleted it.", *words)
     statement = ""
@@ -98,22 +101,24 @@ def _needed(
     return FileStay(named.path, named.kind, size, names, until, (*gone, *words, *lacks), statement)
 
 
-def _find_idle(table: Table, tree: MetadataTree, named: _NamedFile) -> tuple[str, str]:
-    """Why a delete file of the current snapshot hides nothing there, as far as metadata tells, and that only its rows
-    may tell; empty of other files. Of several deletion vectors in one file all must be so."""
+def _look_at_delete(table: Table, tree: MetadataTree, named: _NamedFile) -> HeldDelete | None:
+    """What a delete file of the current snapshot does there, as far as metadata tells; None of other files. Of several
+    deletion vectors in one file all must hide nothing."""
     meta = tree.metadata
     if named.kind != "data or delete file" or meta.current_snapshot_id not in named.needing:
-        return "", ""
+        return None
     files = table.row_reader.files_by_path(meta.current_snapshot, named.path, True)
     own = {delete.key for delete in files}
     if not own:
-        return "", ""
+        return None
     deletes = table.row_reader.deletes(meta.current_snapshot, tree)
     idle = [delete for delete in (*deletes.dangling, *deletes.spent) if delete.key in own]
     if len(idle) == len(own):
-        return deletes.why_idle(idle[0]), ""
-    is_unopened = any(delete.kind == "position_deletes" and not target_file(delete) for delete in files)
-    return "", UNOPENED if is_unopened else ""
+        doubt = next((why for delete in idle if (why := deletes.doubt(delete))), "")
+        return HeldDelete(deletes.why_idle(idle[0]), doubt)
+    return HeldDelete(
+        is_unopened=any(delete.kind == "position_deletes" and not target_file(delete) for delete in files)
+    )
 
 
 def _names(meta: TableMetadata, ids: Collection[int]) -> list[str]:
@@ -175,16 +180,18 @@ def _unnamed(table: Table, tree: MetadataTree, path: str, engine: Engine) -> Fil
     verdict = _closest_verdict(path, search)
     seen = preview(table, "remove-orphans", engine=engine)
     until = None
-    words = ["No snapshot of this table needs it."] if not verdict.live else []
-    words.append(f"To remove_orphan_files it is {BECOMES[verdict.becomes]}: {verdict.reason}.")
+    lost = "" if COMMIT_LOST in seen.refusal else explain_lost_commit(tree, verdict.file)
+    needless = f"No snapshot of this table needs it{f'; {lost}' if lost else ''}."
+    words = [needless] if lost or not verdict.live else []
+    though = ", though this is wrong" if verdict.live and verdict.becomes == "removed" else ""
+    words.append(f"To remove_orphan_files it is {BECOMES[verdict.becomes]}{though}: {verdict.reason}.")
     if verdict.becomes == "too young":
         until = int(time.time() * 1000 - verdict.age_hours * 3_600_000) + OLD_ENOUGH
         words.append(f"It can go from {instant(until)} on.")
-    removes = verdict.becomes == "removed" and not verdict.live
+    removes = verdict.becomes == "removed"
     words += [seen.refusal] if removes and seen.refusal else []
-    return FileStay(
-        verdict.file, UNUSED, verdict.bytes, (), until, tuple(words), seen.call if removes and not seen.refusal else ""
-    )
+    statement = seen.call if removes and not verdict.live and not seen.refusal else ""
+    return FileStay(verdict.file, UNUSED, verdict.bytes, (), until, tuple(words), statement)
 
 
 def _closest_verdict(path: str, search: OrphanSearch) -> OrphanVerdict:

@@ -23,6 +23,7 @@ CHANGES: Mapping[str, str] = {
     "manifest list": "Each commit writes a new one for its own snapshot.",
     "manifest": "A commit must rewrite or merge it first.",
     "data or delete file": "A commit must rewrite it, or drop it whole, first: rows that deletes hide stay in it.",
+    "delete file": "A commit must rewrite it, or drop it whole, first. Compaction of its data files lets one drop it.",
     "statistics": "They stay with their snapshot.",
 }
 """What must happen before a file that the current snapshot needs can go, by its kind."""
@@ -31,6 +32,9 @@ DROPPED = (
     "snapshots that list it have expired."
 )
 """What must happen before a delete file that hides nothing can go."""
+IDLE = "It is a delete file that hides nothing in the current snapshot: {}. That snapshot lists it all the same."
+LISTED = "Readers of {} may need it."
+"""Of a delete file, how older snapshots need it than the current one, where it hides nothing."""
 UNOPENED = (
     "It is a delete file of several data files: only its rows tell whether these are all gone, so that it hides "
     "nothing. icedive doctor TABLE --deep reads them."
@@ -43,6 +47,21 @@ NEEDS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
+class HeldDelete:
+    """A delete file of the current snapshot.
+
+    Attributes:
+        idle: Why it hides nothing there; empty where it does, or may.
+        doubt: Why it may be needed all the same.
+        is_unopened: Whether only its rows tell whether it hides nothing.
+    """
+
+    idle: str = ""
+    doubt: str = ""
+    is_unopened: bool = False
+
+
+@dataclass(frozen=True)
 class FileStay:
     """The answer of one file.
 
@@ -50,7 +69,7 @@ class FileStay:
         file: Its path.
         kind: What it is.
         bytes: Its length; None if it is not there.
-        needed_by: The snapshots that need it, oldest first.
+        needed_by: The snapshots that need it, or list it and so keep it, oldest first.
         until_ms: When it can go, if time alone decides, in ms since 1970.
         words: Why it is there, and when it can go, a sentence each.
         statement: What removes it now; empty where nothing does, or must not.
@@ -72,7 +91,7 @@ class FileStay:
 
 def stay_of_needed(
     metadata: TableMetadata, kind: str, needing: Collection[int], decided: Retention | None, refusal: str, now_ms: int,
-    idle: str = "", unopened: str = "",
+    held: HeldDelete | None = None,
 ) -> tuple[tuple[str, ...], int | None]:  # fmt: skip
     """Say why a file is there that snapshots need.
 
@@ -83,15 +102,21 @@ def stay_of_needed(
         decided: What an expiry keeps by the table's policy; None where there is none.
         refusal: Why there is none.
         now_ms: The time, in ms since 1970.
-        idle: Why it hides nothing in the current snapshot, of a delete file of which that is known.
-        unopened: That only its rows tell whether it does, if so.
+        held: What it does in the current snapshot, of a delete file that this lists.
 
     Returns:
         Sentences, and when it can go if time alone decides.
     """
     ordinals = snapshot_ordinals(metadata)
-    names = runs(snapshot_name(one, ordinals) for one in sorted(needing, key=lambda one: ordinals.get(one, 0)))
-    words = [NEEDS[kind].format(names)]
+    is_idle = held is not None and held.idle
+    needers = [one for one in needing if not (is_idle and one == metadata.current_snapshot_id)]
+    names = runs(snapshot_name(one, ordinals) for one in sorted(needers, key=lambda one: ordinals.get(one, 0)))
+    words = [(LISTED if is_idle else NEEDS[kind]).format(names)] if needers else []
+    if held is not None and held.idle:
+        words.append(IDLE.format(held.idle.removesuffix(": it hides nothing")))
+    if held is not None and held.doubt:
+        why = f" ({held.doubt})" if held.doubt != held.idle else ""
+        words.append(f"Look before you drop it: it may have been meant for rows that are there{why}.")
     if decided is None:
         return (*words, f"Nothing removes it: {refusal}."), None
     kept: dict[str, list[int]] = {}
@@ -101,10 +126,11 @@ def stay_of_needed(
                 kept.setdefault(_why(keeper), []).append(ordinals[verdict.snapshot.snapshot_id])
     if not kept:
         return (*words, "Nothing keeps them: an expiry by the table's policy removes them, and this file."), None
-    if metadata.current_snapshot_id in needing and idle:
-        return (*words, f"It is a delete file that hides nothing in the current snapshot: {idle}.", DROPPED), None
+    if metadata.current_snapshot_id in needing and held is not None and held.idle:
+        return (*words, DROPPED), None
     if metadata.current_snapshot_id in needing:
-        return (*words, f"The current snapshot needs it. {CHANGES[kind]}", *([unopened] if unopened else [])), None
+        words.append(f"The current snapshot needs it. {CHANGES['delete file' if held else kind]}")
+        return (*words, *([UNOPENED] if held is not None and held.is_unopened else [])), None
     words += [f"{_capital(runs(f'snapshot-{n}' for n in ns))} {_stays(ns)}, since {why}."
               for why, ns in list(kept.items())[:REASONS]]  # fmt: skip
     if len(kept) > REASONS:

@@ -240,9 +240,13 @@ def file_life(tree: Tree, path: str) -> FileLife | None:
         )
     elif refs:
         there = ", ".join(refs)
+        is_delete = any(every[e.manifest_path].content for e in events)
         goes = (
-            f"it is read through {there}: a commit would have to rewrite it there, or drop it whole (rows that deletes "
-            f"hide stay in it), and then {runs(live)} expire"
+            f"it is a delete file of {there}: a commit would have to rewrite it there, or drop it whole (icedive "
+            f"maintain file TABLE PATH tells whether it hides anything), and then {runs(live)} expire"
+            if is_delete
+            else f"it is read through {there}: a commit would have to rewrite it there, or drop it whole (rows that "
+            f"deletes hide stay in it), and then {runs(live)} expire"
         )
     else:
         goes = f"{runs(live)} would have to expire"
