@@ -22,6 +22,7 @@ from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.expressions import BoundTerm, predicates
 from explorer.spec.rows.row_versions import RowEvent, RowPlace, RowVersion, StoredRow, What, row_versions
 from explorer.spec.scan.filter_names import other_names
+from explorer.spec.scan.null_rows import compared_with_null, words_of_rows
 from explorer.spec.schemas.former_columns import former_columns
 from explorer.spec.snapshots.lineage import current_log
 from explorer.spec.text.names import base_name, first_named, snapshot_name, snapshot_ordinals
@@ -421,10 +422,18 @@ class RowHistory:
                 "bounds or the file that they name, were not compared with these rows."
             )
         lines += self._absence_words()
+        lines += words_of_rows(self.matching.scan.bound, self.schema, self._equality_ids(snapshot))
         lines += [f"⚠ {column}." for column in self.former]
         if lacks:
             lines.append(f"⚠ {lacks}.")
         return lines
+
+    def _equality_ids(self, snapshot: Snapshot) -> set[int]:
+        """The fields that equality deletes of a snapshot go by, asked where the filter has to do with null."""
+        listed = self.reader.tree.manifests(snapshot)
+        if not any(m.content for m in listed) or not compared_with_null(self.matching.scan.bound, self.schema):
+            return set()
+        return {own for delete in self.reader.applicability(snapshot).deletes for own in delete.equality_ids}
 
     def _absence_words(self) -> Iterator[str]:
         unread = self.matching.unread

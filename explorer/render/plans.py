@@ -15,6 +15,7 @@ from explorer.spec.filters.pushdown import Pushdown, advice
 from explorer.spec.layout.bound_advice import bound_advice, padded_advice, unmeasured_advice
 from explorer.spec.layout.clustering import QUANTILES, Clustering
 from explorer.spec.layout.metrics_modes import ColumnMode
+from explorer.spec.scan.null_rows import words_of_plan
 from explorer.spec.scan.plan import Amount, Plan, PlannerAnswer
 from explorer.spec.scan.pruning import MANY, ScanReason
 from explorer.spec.scan.row_groups import GroupVerdict
@@ -163,6 +164,8 @@ def summary_lines(plan: Plan) -> Iterator[str]:
     if plan.wholly:
         why = ": Iceberg is asked for every row" if plan.bound == TRUE else ", by partition or bounds"
         yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}{why}"
+    if words := words_of_plan(plan.bound, plan.schema):
+        yield clean(words)
     for leaf in predicates(plan.bound):
         if leaf.op == "in" and len(leaf.literals) > MANY:
             yield clean(
