@@ -96,7 +96,8 @@ def plan_scan(
         refused=summed.refused, folded=folded, failing=tuple(m.manifest_path for m in scan.failing_manifests(listed)),
         missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,
         make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
-        unmeasured=summed.unmeasured, similar=_similar(scan, data, verdicts, summed), engine_note=why,
+        unmeasured=summed.unmeasured, stored_bounds=summed.bounds,
+        similar=_similar(scan, data, verdicts, summed), engine_note=why,
         files=build(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
         make_tasks=lambda: tasks(Packing.of(metadata.properties), chosen_files.read()),
     )  # fmt: skip

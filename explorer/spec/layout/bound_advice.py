@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from explorer.spec.filters.expressions import BoundTerm, Predicate, predicates
 from explorer.spec.layout.metrics_modes import ColumnMode, column_modes
 from explorer.spec.scan.plan import Plan
+from explorer.spec.scan.stored_bounds import COMPARED, StoredBounds
 from explorer.spec.text.names import PLAIN
 from explorer.spec.text.units import count
 from explorer.spec.values.values import result_type, source_type
 
 AVRO_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-COMPARED = ("eq", "in", "lt", "lt-eq", "gt", "gt-eq", "starts-with")
-"""Operations that bounds can decide."""
 WIDE = (
     "each file has bounds of it that span what is asked for, or none; where they span it, sorting the rows by {} makes "
     "them narrow (icedive maintain preview TABLE compact-sort)"
@@ -51,7 +50,13 @@ def bound_advice(plan: Plan) -> Iterator[str]:
                 if without and without.files == files and mode.mode != "none":  # unmeasured_advice tells of them
                     continue
                 is_bare = bool(without and without.unbounded == files and mode.bounds)
-                why = OLDER_SPEC if mode.field_id in newer else BARE if is_bare else _reason(mode, leaf)
+                why = (
+                    OLDER_SPEC
+                    if mode.field_id in newer
+                    else BARE
+                    if is_bare
+                    else _reason(mode, leaf, plan.stored_bounds)
+                )
                 yield f"no file is skipped by {mode.name}: {why}"
 
 
@@ -155,15 +160,28 @@ def _escaped(name: str) -> str:
     )
 
 
-def _reason(mode: ColumnMode, leaf: Predicate) -> str:
+def _reason(mode: ColumnMode, leaf: Predicate, stored: Mapping[int, StoredBounds]) -> str:
     if not mode.bounds:
         return f"writers leave out its bounds, since {mode.rule}; {mode.setting} = truncate(16), {REWRITE}"
-    if not mode.mode.startswith("truncate") or mode.kind not in ("string", "binary"):
+    bounds, asked = stored.get(mode.field_id), max((len(literal) for literal in leaf.literals), default=0)
+    if bounds is None:
         return WIDE.format(mode.name)
-    kept, asked = int(mode.mode[9:-1]), max((len(literal) for literal in leaf.literals), default=0)
-    if asked <= kept:
-        return WIDE.format(mode.name)
-    return (
-        f"bounds keep its first {kept} {'characters' if mode.kind == 'string' else 'bytes'}, and the filter asks for "
-        f"{asked}; where values begin alike, {mode.setting} = truncate({asked}), {REWRITE}"
-    )
+    unit = "characters" if mode.kind == "string" else "bytes"
+    kept = mode.kept
+    cut = bounds.cut_at(kept)
+    if cut is None or asked <= cut:
+        told = f" (the longest has {count(bounds.longest, unit[:-1])})" if kept and asked > kept else ""
+        return WIDE.format(mode.name).replace("bounds of it", f"bounds of it{told}", 1)
+    if not bounds.at_cut:
+        return (
+            f"its bounds keep {cut} {unit}, and these already span what is asked for: longer ones would skip no file. "
+            f"Sorting the rows by {mode.name} makes them narrow (icedive maintain preview TABLE compact-sort)"
+        )
+    some = "" if bounds.at_cut == bounds.files else f" in {bounds.at_cut:,} of {count(bounds.files, 'file')}"
+    why = f"bounds keep its first {cut} {unit}{some}, and the filter asks for {asked}"
+    if kept is None or asked <= kept:
+        return (
+            f"{why}. Writers keep {'all' if kept is None else kept} of them now ({mode.rule}): where values begin "
+            "alike, a rewrite of the files (rewrite_data_files with rewrite-all) gives them bounds that tell"
+        )
+    return f"{why}; where values begin alike, {mode.setting} = truncate({asked}), {REWRITE}"

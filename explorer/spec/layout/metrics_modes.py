@@ -18,6 +18,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, TableMetadata
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.numpy_columns import map_keys
+from explorer.spec.scan.stored_bounds import CUT_KINDS, lengths_of
 from explorer.spec.text.units import whole
 from explorer.spec.values.transforms import parse_transform
 
@@ -30,7 +31,8 @@ _MODE = re.compile(r"none|counts|full|truncate\(\d+\)", re.IGNORECASE)
 @dataclass(frozen=True)
 class ColumnMode:
     """The mode of one column, and the rule that set it, in words. `counts`, `nulls`, `lower` and `upper` are how many
-    live data files, of `files`, have counts of its values and of its nulls, lower and upper bounds of it."""
+    live data files, of `files`, have counts of its values and of its nulls, lower and upper bounds of it. `longest` is
+    the length of the longest bound that is stored: characters of a text, bytes of a binary."""
 
     field_id: int
     name: str
@@ -42,6 +44,13 @@ class ColumnMode:
     nulls: int = 0
     lower: int = 0
     upper: int = 0
+    longest: int = 0
+
+    @property
+    def kept(self) -> int | None:
+        """Characters of a text, or bytes of a binary, that writers keep in bounds; None where they keep all."""
+        is_cut = self.mode.startswith("truncate") and self.kind in CUT_KINDS
+        return int(self.mode[9:-1]) if is_cut else None
 
     @property
     def setting(self) -> str:
@@ -60,9 +69,11 @@ class ColumnMode:
             now = "nothing" if self.mode == "none" else "IS NULL and IS NOT NULL only"
             older = f"{self.lower:,} older {'file has' if self.lower == 1 else 'files have'} bounds"
             return f"{now} in new files; comparisons, where {older}" if self.lower else now
-        if self.mode.startswith("truncate") and self.kind in ("string", "binary"):
-            return f"comparisons, by the first {self.mode[9:-1]} characters"
-        return "comparisons"
+        kept, unit = self.kept, "characters" if self.kind == "string" else "bytes"
+        if kept is None:
+            return "comparisons"
+        longer = f" in new files; stored bounds have up to {self.longest:,}" if self.longest > kept else ""
+        return f"comparisons, by the first {kept} {unit}{longer}"
 
     @property
     def agreement(self) -> str:
@@ -70,7 +81,13 @@ class ColumnMode:
         counted = 0 if self.mode == "none" else self.files
         has_counts = self.counts == self.nulls == counted
         if not self.files or (has_counts and (self.lower == self.files) == self.bounds):
-            return "all files have what the mode says" if self.files else "there are no files"
+            if not self.files or self.kept is None or self.longest <= self.kept:
+                return "all files have what the mode says" if self.files else "there are no files"
+            unit = "characters" if self.kind == "string" else "bytes"
+            return (
+                f"all files have bounds, of up to {self.longest:,} {unit}, more than the mode keeps: those are older "
+                "than the mode or by another writer"
+            )
         counts = f"{self.counts:,} of {self.files:,} files have counts"
         if self.nulls != self.counts:
             counts = f"{self.counts:,} of {self.files:,} files have counts of values, {self.nulls:,} of nulls"
@@ -181,19 +198,40 @@ def _parse(text: str, otherwise: str) -> str:
 
 METRICS_COUNTS = pa.schema([("statistic", pa.string()), ("field_id", pa.int32()), ("files", pa.int64())])
 _FILES = "files"
+_BYTES, _CHARACTERS = _LENGTHS = ("bytes of the longest bound", "characters of the longest bound")
 STATISTICS = ("value_counts", "null_value_counts", "lower_bounds", "upper_bounds")
 """Of a manifest entry, of which is told how many files have them."""
+BOUNDS = STATISTICS[2:]
 
 
 def count_statistics(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    """METRICS_COUNTS: how many live data files of one manifest have each statistic of each column, and how many there
-    are."""
+    """METRICS_COUNTS: how many live data files of one manifest have each statistic of each column, how many there are,
+    and how long the longest bound is (`files` is then its length)."""
     files = live_entries(stored, manifest)
     rows: list[tuple[str, int, int]] = [(_FILES, 0, files.num_rows)]
+    for name in BOUNDS:
+        rows += _longest(files[name])
     for name in STATISTICS:
         ids, often = np.unique(map_keys(files[name]), return_counts=True)
         rows += [(name, i, number) for i, number in zip(ids.tolist(), often.tolist(), strict=True)]
     return pa.Table.from_pylist([dict(zip(METRICS_COUNTS.names, row, strict=True)) for row in rows], METRICS_COUNTS)
+
+
+def _longest(column: pa.ChunkedArray) -> Iterator[tuple[str, int, int]]:
+    """The length of each field's longest bound, in bytes and in characters, as if it were a text."""
+    ids, places = np.unique(map_keys(column), return_inverse=True)
+    bounds = pa.chunked_array([_items(chunk) for chunk in column.chunks], column.type.item_type).combine_chunks()
+    for name, is_text in ((_BYTES, False), (_CHARACTERS, True)):
+        most = np.zeros(len(ids), np.int64)
+        np.maximum.at(most, places, lengths_of(bounds, is_text))
+        yield from zip([name] * len(ids), ids.tolist(), most.tolist(), strict=True)
+
+
+def _items(column: pa.Array) -> pa.Array:
+    """The values of all maps, in the order of `map_keys`."""
+    maps = column.drop_null()
+    first, last = (maps.offsets[0].as_py(), maps.offsets[-1].as_py()) if len(maps) else (0, 0)
+    return maps.items.slice(first, last - first)
 
 
 class MetricsCounts:
@@ -202,9 +240,14 @@ class MetricsCounts:
     def __init__(self, parts: Iterable[pa.Table]) -> None:
         self._counts = Counter[tuple[str, int]]()
         for row in chain.from_iterable(part.to_pylist() for part in parts):
-            self._counts[row["statistic"], row["field_id"]] += row["files"]
+            key, number = (row["statistic"], row["field_id"]), row["files"]
+            self._counts[key] = max(self._counts[key], number) if key[0] in _LENGTHS else self._counts[key] + number
 
     def of(self, mode: ColumnMode) -> ColumnMode:
         """A mode with how many files have what it says."""
         counts, nulls, lower, upper = (self._counts[name, mode.field_id] for name in STATISTICS)
-        return replace(mode, files=self._counts[_FILES, 0], counts=counts, nulls=nulls, lower=lower, upper=upper)
+        longest = self._counts[_BYTES if mode.kind == "binary" else _CHARACTERS, mode.field_id]
+        return replace(
+            mode, files=self._counts[_FILES, 0], counts=counts, nulls=nulls, lower=lower, upper=upper,
+            longest=longest if mode.kind in CUT_KINDS else 0,
+        )  # fmt: skip

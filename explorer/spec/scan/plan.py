@@ -15,6 +15,7 @@ from explorer.spec.scan.filter_names import OtherNames, other_names
 from explorer.spec.scan.reader_rules import ReaderDifference
 from explorer.spec.scan.scan import ManifestVerdict, Scan, SpecPlan
 from explorer.spec.scan.similar_texts import SimilarText
+from explorer.spec.scan.stored_bounds import StoredBounds
 from explorer.spec.scan.tasks import Tasks
 from explorer.spec.scan.unmeasured import UnmeasuredFiles
 from explorer.spec.text.units import count
@@ -102,6 +103,9 @@ class Plan:
     """What must still be asked of rows, with the number of files it is asked of."""
     unmeasured: Mapping[int, UnmeasuredFiles]
     """By field id of columns of the filter: files that are read without their counts or bounds, if there are any."""
+    stored_bounds: Mapping[int, StoredBounds]
+    """By field id of texts and binaries of the filter: the bounds of files that are read, not all of whose rows are
+    known to match."""
     similar: Sequence[SimilarText]
     """Stored texts that the filter's would equal but for blanks or capital letters."""
     engine_note: str

@@ -17,6 +17,7 @@ from explorer.spec.entries.lazy_table import Batches, combine_rows
 from explorer.spec.entries.numpy_columns import amounts, total
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.scan.scan import BY_PARTITION, OUTCOMES, READ, FileVerdicts, Scan
+from explorer.spec.scan.stored_bounds import STORED, StoredBounds, add_up, measure_bounds
 from explorer.spec.scan.tasks import CHOSEN
 from explorer.spec.scan.unmeasured import UnmeasuredFiles, count_unmeasured
 
@@ -27,6 +28,7 @@ SUMS = pa.schema(
         ("skipped", pa.list_(pa.int64())), ("refused", pa.int64()),
         ("residuals", pa.list_(pa.struct([("residual", pa.string()), ("files", pa.int64())]))),
         ("unmeasured", pa.list_(pa.struct([(name, pa.int64()) for name in UNMEASURED]))),
+        ("bounds", pa.list_(pa.struct([(name, pa.int64()) for name in STORED]))),
         ("similar", pa.list_(pa.struct([("field_id", pa.int64()), ("stored", pa.string()), ("files", pa.int64())]))),
     ]
 )  # fmt: skip
@@ -59,7 +61,8 @@ def sums(
     """One row of SUMS: files, rows and bytes for each of OUTCOMES, one after the other; files whose rows all match; the
     places of the deletes that come along, and of those `skipped` by the filter that would; files that Iceberg Java
     refuses to scan because of one; what must still be asked of rows, with its number of files; files that are read of
-    which nothing is recorded of a column of the filter (see spec.scan.unmeasured; `older`)."""
+    which nothing is recorded of a column of the filter (see spec.scan.unmeasured; `older`); how long the stored bounds
+    of its texts are."""
     verdicts = scan.files(manifest, stored, surely)
     columns = [amounts(verdicts.entries[name]) for name in ("record_count", "file_size_in_bytes")]
     added: list[int] = []
@@ -93,6 +96,7 @@ def sums(
         "refused": refused,
         "residuals": residuals,
         "unmeasured": unmeasured,
+        "bounds": [] if surely else list(measure_bounds(scan.bound, verdicts.entries, undecided)),
         "similar": [
             {"field_id": field_id, "stored": stored, "files": files}
             for (field_id, stored), files in verdicts.similar_texts(spec).items()
@@ -138,6 +142,7 @@ class Sums:
         self.skipped: set[int] = set()
         self.residuals = Counter[str]()
         self.unmeasured: dict[int, UnmeasuredFiles] = {}
+        self.bounds: dict[int, StoredBounds] = {}
         self.similar = Counter[tuple[int, str]]()
 
     def add(self, rows: Batches) -> None:
@@ -149,6 +154,7 @@ class Sums:
             self.used |= set(row["used"])
             self.skipped |= set(row["skipped"])
             self.residuals.update({r["residual"]: r["files"] for r in row["residuals"]})
+            self.bounds = add_up(row["bounds"], self.bounds)
             for own in row["similar"]:
                 self.similar[own["field_id"], own["stored"]] += own["files"]
             for own in row["unmeasured"]:
