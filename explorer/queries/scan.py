@@ -91,7 +91,8 @@ def plan_scan(
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, short), wholly=summed.wholly,
-        delete_files=len(summed.used), skipped_deletes=len(summed.skipped),
+        delete_files=len(summed.used), delete_bytes=come.bytes_of(summed.used) if come else 0,
+        delete_weight=summed.delete_weight, skipped_deletes=len(summed.skipped),
         unplaced=come.vectors_without_place(summed.used) if come else (),
         refused=summed.refused, folded=folded, failing=tuple(m.manifest_path for m in scan.failing_manifests(listed)),
         missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,

@@ -18,7 +18,9 @@ TWO_STATEMENTS = (
 def estimates_json(estimates: Estimates) -> dict[str, Any]:
     """The filters, those that read the most bytes first, and the changes, the best first, each labelled an estimate."""
     rows = {"filters": filter_rows(estimates), "estimates": change_rows(estimates)}
-    return {"table": _reads_json(estimates.whole), **rows, "assumed": list(estimates.assumed)}
+    whole = estimates.whole
+    table = {"data_files": whole.files, "rows": whole.rows, "bytes": whole.bytes, "weight": whole.weight}
+    return {"table": table, **rows, "assumed": list(estimates.assumed)}
 
 
 def filter_rows(estimates: Estimates) -> list[dict[str, Any]]:
@@ -31,9 +33,9 @@ def filter_rows(estimates: Estimates) -> list[dict[str, Any]]:
             row |= _reads_json(filter_reads.now)
             row |= {"share": _share(filter_reads.now, estimates.whole), "columns": filter_reads.plan.columns}
             helps = [
-                (r.bytes, r.weight, at)
+                (r.all_bytes, r.weight, at)
                 for at, r in enumerate(filter_reads.reads)
-                if r and spares(filter_reads.now, r, "bytes") and not estimates.heavier(at)
+                if r and spares(filter_reads.now, r, "all_bytes") and not estimates.heavier(at)
             ]
             size, _, at = min(helps, default=(None, 0, None))
             row |= {"helped_most_by": None if at is None else estimates.changes[at].text, "estimated_bytes": size}
@@ -56,7 +58,7 @@ def change_rows(estimates: Estimates) -> list[dict[str, Any]]:
         rows.append(
             {
                 "change": change.text, **_reads_json(then),
-                "of_now": f"{then.bytes / now.bytes:,.0%}" if then and now.bytes else None,
+                "of_now": f"{then.all_bytes / now.all_bytes:,.0%}" if then and now.all_bytes else None,
                 "files_then": change.whole.files if change.whole else None, "estimate": True, "because": because,
                 "statements": list(change.statements),
             }
@@ -65,7 +67,8 @@ def change_rows(estimates: Estimates) -> list[dict[str, Any]]:
 
 
 def _reads_json(reads: Reads | None) -> dict[str, Any]:
-    names = {"data_files": "files", "rows": "rows", "bytes": "bytes", "weight": "weight"}
+    names = {"data_files": "files", "rows": "rows", "bytes": "bytes", "weight": "weight",
+             "delete_files": "delete_files", "delete_bytes": "delete_bytes"}  # fmt: skip
     return {shown: getattr(reads, name, None) for shown, name in names.items()}
 
 
@@ -127,7 +130,9 @@ def _how(change: LayoutChange) -> Iterator[str]:
 
 def _reading(reads: Reads | None) -> str:
     reads = reads or Reads()
-    return f"{human_bytes(reads.bytes)} of {count(reads.files, 'file')} (weight {human_bytes(reads.weight)})"
+    deletes = f" and {human_bytes(reads.delete_bytes)} of {count(reads.delete_files, 'delete file')}"
+    data = f"{human_bytes(reads.bytes)} of {count(reads.files, 'file')}{deletes if reads.delete_files else ''}"
+    return f"{data} (weight {human_bytes(reads.weight)})"
 
 
 def assumptions(estimates: Estimates) -> list[str]:
@@ -148,11 +153,19 @@ def _short_filter(row: dict[str, Any]) -> dict[str, Any]:
     helped = row["helped_most_by"]
     return {
         "filter": row["where"] or "(all rows)",
-        "reads": f"{count(row['data_files'], 'file')}, {human_bytes(row['bytes'])}",
+        "reads": f"{_files(row)}, {human_bytes(row['bytes'] + row['delete_bytes'])}",
         "of the table": row["share"] or "", "columns": ", ".join(row["columns"]),
         "helped most by": helped or "nothing here",
         "then (estimate)": human_bytes(row["estimated_bytes"]) if helped else "",
     }  # fmt: skip
+
+
+def _files(row: dict[str, Any]) -> str:
+    return f"{count(row['data_files'], 'file')}{_deletes(row)}"
+
+
+def _deletes(row: dict[str, Any]) -> str:
+    return f" and {row['delete_files']:,} of deletes" if row["delete_files"] else ""
 
 
 def short_filters(estimates: Estimates) -> list[dict[str, Any]]:
@@ -165,8 +178,8 @@ def short_changes(estimates: Estimates) -> list[dict[str, Any]]:
     return [
         {
             "change": row["change"], "is": "an estimate" if row["estimate"] else "the plan",
-            "bytes read": human_bytes(row["bytes"]), "of now": row["of_now"] or "",
-            "files read": f"{row['data_files']:,}", "weight": human_bytes(row["weight"]),
+            "bytes read": human_bytes(row["bytes"] + row["delete_bytes"]), "of now": row["of_now"] or "",
+            "files read": f"{row['data_files']:,}{_deletes(row)}", "weight": human_bytes(row["weight"]),
             "files then": f"{row['files_then']:,}",
         }
         for row in change_rows(estimates)

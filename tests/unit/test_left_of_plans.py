@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +76,39 @@ def test_columns_say_how_long_stored_bounds_are(bounds: int | None, told: str, t
     output = run("inspect", "columns", table, "-o", "json").output
     assert told in output
     assert ("of up to 22 characters, more than the mode keeps" in output) == (bounds is None)
+
+
+# -- estimates count deletes -------------------------------------------------------------------------------------------
+def change_data(folder: Path, checkpoints: int, key: str = "long", values: Any = None, properties: Any = None) -> Table:
+    """A table of a sink of change data: each checkpoint writes two rows, and an equality delete of their keys."""
+    table = Table(folder, [(1, "id", key), (2, "name", "string")], properties=properties)
+    for number in range(checkpoints):
+        keys = values(number) if values else [number, number + 1]
+        rows = table.parquet(f"d{number}.parquet", {"id": keys, "name": ["a"] * len(keys)})
+        table.delta([rows], [table.equality_delete(f"e{number}.parquet", {"id": keys})])
+    return table
+
+
+def test_an_estimate_counts_deletes(tmp_path: Path) -> None:
+    table = change_data(tmp_path / "t", 6, values=lambda number: [0, 9])
+    name = str(table.folder)
+    deletes = sum(path.stat().st_size for path in (table.folder / "data").glob("e[1-9]*"))
+    answer = json.loads(run("scan", "estimate", name, "name = 'a'", "-o", "json").output)
+    [asked], (now, *changes) = answer["filters"], answer["estimates"]
+    assert (asked["data_files"], asked["delete_files"], asked["delete_bytes"]) == (6, 5, deletes)
+    assert (now["delete_files"], now["delete_bytes"]) == (5, deletes)
+    assert {change["delete_files"] for change in changes if change["bytes"] is not None} == {0}
+    opened = 6 + sum(range(6))
+    assert now["weight"] == opened * (4 << 20)
+    assert asked["helped_most_by"], "the deletes are spared, if nothing else"
+    told = run("scan", "estimate", name, "name = 'a'").output
+    assert " of 6 files and " in told
+    assert " of 5 delete files (weight " in told
+    assert "no delete file is read after it" in told
+
+
+def test_an_estimate_counts_no_delete_that_does_not_come_along(tmp_path: Path) -> None:
+    table = change_data(tmp_path / "t", 3, values=lambda number: [10 * number, 10 * number + 1])
+    answer = json.loads(run("scan", "estimate", str(table.folder), "name = 'a'", "-o", "json").output)
+    assert answer["filters"][0]["delete_files"] == 0, "bounds keep each delete from each older file"
+    assert "no delete file is read after it" not in str(answer["assumed"])

@@ -160,6 +160,10 @@ class DeletePairs:
         """Those of some deletes that are vectors without their place, see spec.deletes.deletes.lacks_place."""
         return tuple(delete for at in sorted(used) if lacks_place(delete := self._files.deletes[at]))
 
+    def bytes_of(self, used: Iterable[int]) -> int:
+        """Return the bytes of some deletes, each counted once."""
+        return possible(sum(possible(self._files.deletes[at].bytes) for at in used))
+
     @property
     def fields(self) -> bool:
         """Whether the counts and bounds of data files matter."""

@@ -12,7 +12,7 @@ from explorer.spec.filters.projections import Projection, takes
 from explorer.spec.layout.layouts import COARSER, FileKinds, Layouts, bucket_count, transforms
 from explorer.spec.layout.metrics_modes import USUAL, ColumnMode
 from explorer.spec.maintenance.rewrite_options import file_target
-from explorer.spec.scan.plan import Amount, Plan
+from explorer.spec.scan.plan import Plan
 from explorer.spec.scan.scan import Scan, evaluate
 from explorer.spec.text.units import count, human_bytes
 
@@ -22,18 +22,27 @@ makes small files of the rest."""
 LESS = 0.99
 """What is not less than so much of the present is not called less: nobody knows where files will begin."""
 EVENLY = "values are spread evenly between each file's bounds, other columns over all files of a partition"
+APPLIED = "each change writes all files anew, and so applies the deletes: no delete file is read after it"
 AS_WIDE = "rows are as wide as now, and those that deletes hide are counted"
 
 
 @dataclass(frozen=True)
 class Reads:
     """What is read: data files, their rows and bytes, and what they weigh in a scan: of each file its bytes, or what
-    opening one costs if that is more (read.split.open-file-cost; see spec.scan.tasks)."""
+    opening one costs if that is more (read.split.open-file-cost; see spec.scan.tasks). `delete_files` and
+    `delete_bytes` are of the deletes that come along, each counted once; each data file weighs with its own."""
 
     files: int = 0
     rows: int = 0
     bytes: int = 0
     weight: int = 0
+    delete_files: int = 0
+    delete_bytes: int = 0
+
+    @property
+    def all_bytes(self) -> int:
+        """Bytes of data files and of deletes."""
+        return self.bytes + self.delete_bytes
 
     def __add__(self, other: Reads) -> Reads:
         return Reads(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
@@ -88,17 +97,17 @@ class Estimates:
     def ranking(self) -> list[int]:
         """Places of the changes that can be estimated, the one after which the fewest bytes are read first, and those
         last that make the whole table too heavy."""
-        return self._by("bytes", "weight")
+        return self._by("all_bytes", "weight")
 
     @property
     def best(self) -> int | None:
         """The change after which the fewest bytes are read; None where none spares any."""
-        return self._first("bytes", "weight")
+        return self._first("all_bytes", "weight")
 
     @property
     def lightest(self) -> int | None:
         """The change after which what is read weighs the least; None where none makes it less."""
-        return self._first("weight", "bytes")
+        return self._first("weight", "all_bytes")
 
     def heavier(self, at: int) -> float:
         """How many times its present weight the whole table has after a change, if it is too much; else 0."""
@@ -144,15 +153,17 @@ def estimates(
     changes = list(_changes(metadata, layouts, [a.plan.scan for a in queries if a.plan], modes, file_size))
     whole, *now = (_reads(row) for row in layouts.present)
     then = zip(now, zip(*(some for _, some in changes), strict=True), strict=True)
-    done = [_with_reads(a, a.plan.left, *next(then)) if a.plan else a for a in queries]
-    ranked = tuple(sorted(done, key=lambda a: -a.now.bytes))
-    return Estimates(whole, ranked, tuple(change for change, _ in changes), tuple(_assumptions(metadata, layouts)))
+    done = [_with_reads(a, a.plan, *next(then)) if a.plan else a for a in queries]
+    ranked = tuple(sorted(done, key=lambda a: -a.now.all_bytes))
+    assumed = [*_assumptions(metadata, layouts), *[APPLIED] * any(a.now.delete_files for a in done)]
+    return Estimates(whole, ranked, tuple(change for change, _ in changes), tuple(assumed))
 
 
-def _with_reads(query: FilterEstimate, left: Amount, now: Reads, reads: tuple[Reads | None, ...]) -> FilterEstimate:
+def _with_reads(query: FilterEstimate, plan: Plan, now: Reads, reads: tuple[Reads | None, ...]) -> FilterEstimate:
     """With what its plan reads, and weighs in the layout, and what it would read."""
-    amounts = {name: value for name in ("files", "rows", "bytes") if (value := getattr(left, name)) is not None}
-    return replace(query, now=replace(now, **amounts), reads=reads)
+    amounts = {name: value for name in ("files", "rows", "bytes") if (value := getattr(plan.left, name)) is not None}
+    deletes = {"delete_files": plan.delete_files, "delete_bytes": plan.delete_bytes}
+    return replace(query, now=replace(now, **amounts, **deletes, weight=now.weight + plan.delete_weight), reads=reads)
 
 
 def _assumptions(metadata: TableMetadata, layouts: Layouts) -> Iterator[str]:

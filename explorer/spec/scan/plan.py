@@ -80,6 +80,10 @@ class Plan:
     """Data files that are read and all of whose rows match."""
     delete_files: int
     """Delete files that come along, each counted once."""
+    delete_bytes: int
+    """Bytes of these."""
+    delete_weight: int
+    """What they add to the weight of the data files, each of which brings its own along (see spec.scan.tasks)."""
     skipped_deletes: int
     """Delete files that would come along, but that the filter skips by columns that they do not delete by, or by where
     they are recorded: matching rows that they hide come back."""

@@ -14,18 +14,18 @@ from explorer.model.manifest import ManifestFile
 from explorer.spec.deletes.delete_pairs import DeleteCounts, DeletePairs
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.lazy_table import Batches, combine_rows
-from explorer.spec.entries.numpy_columns import amounts, total
+from explorer.spec.entries.numpy_columns import amounts, possible, total
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.scan.scan import BY_PARTITION, OUTCOMES, READ, FileVerdicts, Scan
 from explorer.spec.scan.stored_bounds import STORED, StoredBounds, add_up, measure_bounds
-from explorer.spec.scan.tasks import CHOSEN
+from explorer.spec.scan.tasks import CHOSEN, Packing
 from explorer.spec.scan.unmeasured import UnmeasuredFiles, count_unmeasured
 
 UNMEASURED = ("field_id", "files", "older", "unbounded", "by_partition")
 SUMS = pa.schema(
     [
         ("amounts", pa.list_(pa.int64())), ("wholly", pa.int64()), ("used", pa.list_(pa.int64())),
-        ("skipped", pa.list_(pa.int64())), ("refused", pa.int64()),
+        ("skipped", pa.list_(pa.int64())), ("refused", pa.int64()), ("delete_weight", pa.int64()),
         ("residuals", pa.list_(pa.struct([("residual", pa.string()), ("files", pa.int64())]))),
         ("unmeasured", pa.list_(pa.struct([(name, pa.int64()) for name in UNMEASURED]))),
         ("bounds", pa.list_(pa.struct([(name, pa.int64()) for name in STORED]))),
@@ -60,9 +60,9 @@ def sums(
 ) -> pa.Table:
     """One row of SUMS: files, rows and bytes for each of OUTCOMES, one after the other; files whose rows all match; the
     places of the deletes that come along, and of those `skipped` by the filter that would; files that Iceberg Java
-    refuses to scan because of one; what must still be asked of rows, with its number of files; files that are read of
-    which nothing is recorded of a column of the filter (see spec.scan.unmeasured; `older`); how long the stored bounds
-    of its texts are."""
+    refuses to scan because of one; what these add to the weight of the files; what must still be asked of rows, with its
+    number of files; files that are read of which nothing is recorded of a column of the filter (see
+    spec.scan.unmeasured; `older`); how long the stored bounds of its texts are."""
     verdicts = scan.files(manifest, stored, surely)
     columns = [amounts(verdicts.entries[name]) for name in ("record_count", "file_size_in_bytes")]
     added: list[int] = []
@@ -74,8 +74,9 @@ def sums(
         codes, counts = np.unique(verdicts.codes[verdicts.outcome == READ], return_counts=True)
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
             residual_counts[str(verdicts.residuals[code])] += count
-    counted = None if deletes is None else _count_deletes(deletes, manifest, _read(verdicts))
-    kept_off = [] if skipped is None else _count_deletes(skipped, manifest, _read(verdicts)).used.tolist()
+    files = _read(verdicts)
+    counted = None if deletes is None else _count_deletes(deletes, manifest, files)
+    kept_off = [] if skipped is None else _count_deletes(skipped, manifest, files).used.tolist()
     used, refused = ([], 0) if counted is None else (counted.used.tolist(), int(counted.sums["refused"].sum()))
     residuals = [{"residual": text, "files": files} for text, files in residual_counts.items()]
     spec, added_by = scan.metadata.spec(manifest.partition_spec_id), manifest.added_snapshot_id or 0
@@ -94,6 +95,7 @@ def sums(
         "used": used,
         "skipped": kept_off,
         "refused": refused,
+        "delete_weight": 0 if counted is None else _weight_of_deletes(scan, files, counted),
         "residuals": residuals,
         "unmeasured": unmeasured,
         "bounds": [] if surely else list(measure_bounds(scan.bound, verdicts.entries, undecided)),
@@ -138,6 +140,7 @@ class Sums:
         self.amounts = np.zeros((len(OUTCOMES), 3), np.int64)
         self.wholly = 0
         self.refused = 0
+        self.delete_weight = 0
         self.used: set[int] = set()
         self.skipped: set[int] = set()
         self.residuals = Counter[str]()
@@ -151,6 +154,7 @@ class Sums:
             self.amounts += np.array(row["amounts"], np.int64).reshape(self.amounts.shape)
             self.wholly += row["wholly"]
             self.refused += row["refused"]
+            self.delete_weight += row["delete_weight"]
             self.used |= set(row["used"])
             self.skipped |= set(row["skipped"])
             self.residuals.update({r["residual"]: r["files"] for r in row["residuals"]})
@@ -227,6 +231,15 @@ def files_to_read(scan: Scan, deletes: DeletePairs | None, manifest: ManifestFil
 def _count_deletes(deletes: DeletePairs, manifest: ManifestFile, files: pa.Table) -> DeleteCounts:
     """The deletes that come along with some of a manifest's files."""
     return deletes.count(live_entries(files, manifest), manifest.partition_spec_id)
+
+
+def _weight_of_deletes(scan: Scan, files: pa.Table, counts: DeleteCounts) -> int:
+    """How much more files weigh in a scan with their deletes: a file and its deletes weigh their bytes, or what opening
+    all of them costs if that is more."""
+    open_cost, size = Packing.of(scan.metadata.properties).open_cost, amounts(files["file_size_in_bytes"])
+    number = counts.sums["position"] + counts.sums["equality"] + counts.sums["vectors"]
+    with_deletes = np.maximum(size + counts.sums["bytes"], (1 + number) * float(open_cost))
+    return possible(int((with_deletes - np.maximum(size, open_cost)).sum()))
 
 
 def _read(verdicts: FileVerdicts) -> pa.Table:
