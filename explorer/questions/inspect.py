@@ -367,6 +367,7 @@ def deletes(
     from explorer.render.delete_picture import layers_svg
     from explorer.render.row_views import delete_lines, delete_rows, layer_rows
     from explorer.render.text import render_table
+    from explorer.reports.delete_spread import confining_lines
     from explorer.spec.text.names import base_name
 
     result = table.deletes(snapshot, engine)
@@ -389,7 +390,7 @@ def deletes(
     return Answer(
         result,
         lambda: delete_rows(result, limit),
-        lambda: delete_lines(result, limit),
+        lambda: delete_lines(result, limit, confining_lines(table, result)),
         lambda: Collection.of_rows(list(delete_rows(result, limit)), "pairs"),
         lambda: delete_picture(result),
         notes=notes,

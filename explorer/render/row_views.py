@@ -51,9 +51,9 @@ def _delete_row(
     }
 
 
-def delete_lines(deletes: Deletes, limit: int | None = None) -> Iterator[str]:
+def delete_lines(deletes: Deletes, limit: int | None = None, confining: Iterable[str] = ()) -> Iterator[str]:
     """Pairs by data file, with the clauses; then deletes that apply to none, of either `limit` at most, and what
-    reading costs: the dearest ten."""
+    reading costs: the dearest ten; and how far bounds confine equality deletes, with what would (`confining`)."""
     path = None
     for v in islice(deletes.verdicts, limit):
         if v.data.path != path:
@@ -73,6 +73,7 @@ def delete_lines(deletes: Deletes, limit: int | None = None) -> Iterator[str]:
         if c.deletes
     ]
     yield clean("a reader opens: " + ("; ".join(blocks) if blocks else "no deletes"))
+    yield from map(clean, confining)
     yield from map(clean, shared_target_words(deletes.files.metadata, deletes.files.deletes))
     if deletes.refused:
         yield f"⚠ {refusal(deletes.refused)}"

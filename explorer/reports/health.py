@@ -55,7 +55,7 @@ def checkup(
     sections: list[HealthSection] = [
         current_state.sizes(facts, meta, target, thresholds_used),
         current_state.partitions(facts, meta, target, thresholds_used),
-        current_state.deletes(facts, live, thresholds_used),
+        current_state.deletes(facts, live, meta, thresholds_used),
         current_state.manifests(facts, listed, meta, thresholds_used),
         kept_history.commits(cost, run, target, thresholds_used, now if "freshness" in (limits or {}) else None),
         kept_history.snapshots(meta, decided, refused, now, thresholds_used),

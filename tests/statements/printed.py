@@ -21,6 +21,7 @@ STATEMENT = re.compile(
     rf"|ALTER TABLE {NAME} (?:(?:UN)?SET TBLPROPERTIES \((?:[^()']|{STRING})*\)|ALTER COLUMN {NAME} DROP NOT NULL"
     rf"|RENAME COLUMN {NAME} TO {PART}"
     rf"|REPLACE PARTITION FIELD {PART} WITH (?:\w+\((?:[0-9]+, )?{NAME}\)|{NAME}) AS {PART}"
+    rf"|ADD PARTITION FIELD (?:\w+\((?:[0-9]+, )?{NAME}\)|{NAME})"
     rf"|DROP PARTITION FIELD {PART}|CREATE BRANCH {PART} AS OF VERSION -?[0-9]+)"
 )
 OPTIONS: dict[str, list[dict[str, str]]] = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +114,38 @@ def test_an_estimate_counts_no_delete_that_does_not_come_along(tmp_path: Path) -
     answer = json.loads(run("scan", "estimate", str(table.folder), "name = 'a'", "-o", "json").output)
     assert answer["filters"][0]["delete_files"] == 0, "bounds keep each delete from each older file"
     assert "no delete file is read after it" not in str(answer["assumed"])
+
+
+# -- equality deletes of random keys (apache/iceberg#12280) ------------------------------------------------------------
+def random_keys(number: int) -> list[str]:
+    return [str(uuid.UUID(int=random.Random(10 * number + at).getrandbits(128))) for at in range(40)]
+
+
+def test_how_far_bounds_confine_equality_deletes(tmp_path: Path) -> None:
+    table = change_data(tmp_path / "t", 8, "string", random_keys)
+    told = run("inspect", "deletes", str(table.folder)).output
+    assert (
+        "bounds exclude 0% of 28 pairs of an equality delete and an older data file of its partition: of random" in told
+    )
+    assert "Partitions by bucket(2, id) would confine each delete to the files of its buckets" in told
+    assert "  ALTER TABLE your_catalog.your_db.your_table ADD PARTITION FIELD bucket(2, id)\n" in told
+    assert "Stop the writers before" in told
+    health = run("health", str(table.folder), "--threshold", "equality-deletes=3").output
+    assert "Partitions by bucket(2, id) would" in health
+
+
+def test_bounds_that_confine_equality_deletes(tmp_path: Path) -> None:
+    table = change_data(tmp_path / "t", 8, values=lambda number: [10 * number, 10 * number + 1])
+    told = run("inspect", "deletes", str(table.folder)).output
+    assert "bounds exclude 100% of 28 pairs of an equality delete" in told
+    assert "bucket" not in told
+    few = change_data(tmp_path / "few", 3, "string", random_keys)
+    assert "bounds exclude 0% of 3 pairs" in run("inspect", "deletes", str(few.folder)).output
+    assert "bucket" not in run("inspect", "deletes", str(few.folder)).output
+
+
+def test_larger_tables_need_more_buckets(tmp_path: Path) -> None:
+    table = change_data(tmp_path / "t", 8, "string", random_keys, properties={"write.target-file-size-bytes": "1000"})
+    table.md["snapshots"][-1]["summary"]["total-files-size"] = "16000"
+    table.save()
+    assert "bucket(16, id)" in run("inspect", "deletes", str(table.folder)).output

@@ -29,7 +29,7 @@ NEVER = np.iinfo(np.int64).max
 DELETES = 1_000
 """Deletes that are looked for in other partitions together."""
 COSTS = ("position", "equality", "vectors", "rows", "bytes")
-SUMS = ("pairs", *COSTS, "own_rows", "refused")
+SUMS = ("pairs", *COSTS, "own_rows", "refused", "newer_equality")
 SUM_OF = {"position_deletes": "position", "equality_deletes": "equality", "deletion_vector": "vectors"}
 
 
@@ -38,6 +38,7 @@ class DeleteCounts:
     """Of each live data file of one manifest, in order: how many deletes could matter, how many apply, by kind, these
     deletes' rows and bytes, the rows of those that are for that file alone (spec.deletes.deletes.target_file), and
     whether Iceberg Java refuses to scan it (`refused`, 0 or 1; see spec.deletes.deletes.DeleteVerdict.is_refused).
+    `newer_equality` counts the equality deletes that apply by number and partition, whatever bounds say.
     `used` are the places in Applicability.deletes of those that apply to any, `reaching` of these the ones whose rows
     may name one: a position delete names no data file that a commit wrote after it."""
 
@@ -53,7 +54,7 @@ class DeleteCounts:
         return TouchedFiles(len(self.sums["pairs"]), narrow(places), sums, self.used, self.reaching)
 
 
-HELD = ("pairs", *COSTS, "refused")
+HELD = ("pairs", *COSTS, "refused", "newer_equality")
 LISTS = ("places", *HELD, "used", "reaching")
 TOUCHED = pa.schema(
     [("manifest_path", pa.string()), ("misplaced", pa.bool_()), ("files", pa.int64()),
@@ -310,6 +311,7 @@ class DeletePairs:
             some = rows[start : start + step]
             applies = group.applies(data, some, superseded)
             _add(sums, used, group, some, applies)
+            sums["newer_equality"][some] += group.newer_equality(data, some)
             if group.position.any():
                 applies &= ~group.older(data, some)
             reaching[group.index[applies.any(axis=0)]] = True
@@ -352,6 +354,12 @@ class _Group:
         own added. Then none of its rows names that file."""
         older: Flags = data.written[rows][:, None] > self.written[None, :]
         return older
+
+    def newer_equality(self, data: _Data, rows: Ints) -> Ints:
+        """Of each data file, how many of the equality deletes are newer than it."""
+        numbers = np.sort(self.sequence[self.equality & self.has_number])
+        newer: Ints = len(numbers) - np.searchsorted(numbers, data.sequence[rows], "right")
+        return newer * data.has_number[rows]
 
     def applies(self, data: _Data, rows: Ints, superseded: Flags) -> Flags:
         """A row a data file, a column a delete: whether all clauses but that of the partition hold."""

@@ -100,6 +100,10 @@ class Deletes:
         self._applying = narrow(np.add.reduce(by_kind, axis=0, dtype=np.uint32))  # sums may be of fewer bytes
         self.applying = int(self._applying.sum())
         """Pairs of which the delete applies."""
+        self.equality_pairs = int(self._sums["newer_equality"].sum(dtype=np.int64))
+        """Pairs of an equality delete and an older data file of its partition, whatever bounds say."""
+        self.equality_applying = int(self._sums["equality"].sum(dtype=np.int64))
+        """Those that bounds do not exclude."""
         self.refused = int(np.count_nonzero(self._sums["refused"]))
         """Data files that Iceberg Java 1.12 refuses to scan (see spec.deletes.deletes.DeleteVerdict.is_refused)."""
         self._hit = narrow(np.flatnonzero(self._applying))

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
+from explorer.spec.deletes.equality_spread import equality_spread
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.health.facts import DATA, EQUALITY, POSITION, VECTOR, Facts, sum_cells
@@ -170,7 +171,7 @@ def _tiles(cells: pa.Table, metadata: TableMetadata) -> tuple[Tile, ...]:
     return tuple(shown)
 
 
-def deletes(facts: Facts, live: Sequence[LiveFile], limits: Thresholds) -> HealthSection:
+def deletes(facts: Facts, live: Sequence[LiveFile], metadata: TableMetadata, limits: Thresholds) -> HealthSection:
     """The deletes of the snapshot (`live`), and how many of them each data file has to be read with."""
     cells = facts.cells
     kind, rows, files = (cells[name].to_numpy() for name in ("kind", "rows", "files"))
@@ -179,6 +180,10 @@ def deletes(facts: Facts, live: Sequence[LiveFile], limits: Thresholds) -> Healt
     by_kind = {k: int(files[kind == k].sum()) for k in (POSITION, EQUALITY, VECTOR)}
     loaded = sum(row["loaded"] or 0 for row in facts.rows.values())
     most, worst = max(((r["most"] or 0, r["worst"] or "") for r in facts.rows.values()), default=(0, ""))
+    applying, pairs = (sum(row[name] or 0 for row in facts.rows.values()) for name in ("equality", "newer_equality"))
+    data_bytes = int(cells["bytes"].to_numpy()[kind == DATA].sum())
+    spread = equality_spread(metadata, live, pairs, applying, data_bytes)
+    confined = f"{spread.words}. The statements: icedive inspect deletes TABLE" if spread.column else spread.words
     at = [b for b in range(len(facts.loads)) if facts.loads[b]]
     span = range(at[0], at[-1] + 1) if at else range(0)
     share = hidden / data if data else None
@@ -192,7 +197,7 @@ def deletes(facts: Facts, live: Sequence[LiveFile], limits: Thresholds) -> Healt
         (
             MeasuredValue("deletes-per-file", most, limits["deletes-per-file"], worst),
             MeasuredValue("deleted-share", share, limits["deleted-share"], measured),
-            MeasuredValue("equality-deletes", by_kind[EQUALITY], limits["equality-deletes"]),
+            MeasuredValue("equality-deletes", by_kind[EQUALITY], limits["equality-deletes"], confined),
             MeasuredValue("dangling-deletes", len(live) - len(facts.used), limits["dangling-deletes"]),
         ),
         (

@@ -28,7 +28,18 @@ OWN = (
     "added_files", "added_rows", "added_bytes", "added_partitions", "removed_files", "removed_rows", "removed_bytes",
     "removed_partitions", "kept_bytes",
 )  # fmt: skip
-HELD = ("live", "entries", "smallest", "largest", "in_order", "other_order", "loaded", "most")
+HELD = (
+    "live",
+    "entries",
+    "smallest",
+    "largest",
+    "in_order",
+    "other_order",
+    "loaded",
+    "most",
+    "equality",
+    "newer_equality",
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,8 @@ class HealthContext:
         """Of `facts`: a row each manifest. Of the entries that its own snapshot wrote OWN (`kept_bytes` of all live
         ones that a snapshot of the run added); of the live files of a current one HELD: `in_order` data files record
         the table's sort order, `other_order` another one, `most` deletes apply to its most loaded data file (`worst` is
-        its path); `loads`: data files by the bits of that number, `sizes`: by the bits of their size, `used`: the
+        its path), `equality` pairs of an equality delete and a data file apply, of `newer_equality` that would without
+        bounds; `loads`: data files by the bits of that number, `sizes`: by the bits of their size, `used`: the
         places of the deletes that may hide rows; and `cells`: its live files by partition, its spec and kind."""
         long = pa.int64()
         cell = [("partition", self.partition), ("spec_id", long), ("kind", long), *((name, long) for name in SUMS)]
@@ -136,6 +148,7 @@ def _loads(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> di
     return {
         "loads": np.bincount(_bits(number), minlength=LOADS), "used": counted.reaching,
         "loaded": int((number > 0).sum()),
+        **{name: int(counted.sums[name].sum()) for name in ("equality", "newer_equality")},
         "most": int(number[worst]), "worst": files["file_path"][worst].as_py() if number[worst] else None,
     }  # fmt: skip
 

@@ -60,8 +60,8 @@ def sums(
 ) -> pa.Table:
     """One row of SUMS: files, rows and bytes for each of OUTCOMES, one after the other; files whose rows all match; the
     places of the deletes that come along, and of those `skipped` by the filter that would; files that Iceberg Java
-    refuses to scan because of one; what these add to the weight of the files; what must still be asked of rows, with its
-    number of files; files that are read of which nothing is recorded of a column of the filter (see
+    refuses to scan because of one; what these add to the weight of the files; what must still be asked of rows, with
+    its number of files; files that are read of which nothing is recorded of a column of the filter (see
     spec.scan.unmeasured; `older`); how long the stored bounds of its texts are."""
     verdicts = scan.files(manifest, stored, surely)
     columns = [amounts(verdicts.entries[name]) for name in ("record_count", "file_size_in_bytes")]
