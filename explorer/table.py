@@ -22,6 +22,7 @@ from explorer.queries.column_profile import profile_columns, profile_partitions
 from explorer.queries.diff import commit_run, snapshot_diff, snapshot_step
 from explorer.queries.filters import filter_columns, filter_for
 from explorer.queries.graph import first_view, table_graph
+from explorer.queries.metadata_files import find_metadata
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.row_diff import row_diff
 from explorer.queries.row_history import RowHistory
@@ -375,9 +376,9 @@ class Table:
         return current_log(self.metadata)
 
     def metadata_diff(self, before: str, after: str | None = None) -> dict[str, Any]:
-        """Two metadata files compared by meaning; each is a path, the end of one, or a version number. None: the
-        current one. Raises NotFoundInTable, UnreadableFile."""
-        return metadata_diff(self.tree.find_metadata(before), self.tree.find_metadata(after))
+        """Two metadata files compared by meaning, of the log or of the folder; each is a path, the end of one, or a
+        version number. None: the current one. Raises NotFoundInTable, UnreadableFile."""
+        return metadata_diff(find_metadata(self.tree, before), find_metadata(self.tree, after))
 
     # -- rows ---------------------------------------------------------------------------------------------------------
     def deletes(self, snapshot: str | int | None = None, engine: Engine = "auto") -> Deletes:

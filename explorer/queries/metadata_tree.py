@@ -333,14 +333,7 @@ class MetadataTree:
         """A metadata file by its path, the end of it, its version number, or its name as shown (metadata-3); None: the
         current one. Raises NotFoundInTable, UnreadableFile."""
         paths = [*(e.metadata_file for e in self.metadata.metadata_log), self.metadata.metadata_location]
-        named = [
-            path
-            for path in paths
-            if name is None
-            or path == name
-            or path.endswith(f"/{name}")
-            or str(name) in (str(metadata_version(path)), metadata_name(path))
-        ]
+        named = named_metadata(paths, name)
         if not named:
             names = [metadata_name(path) or base_name(path) for path in reversed(paths)]
             raise NotFoundInTable(f"no metadata file {name!r}: the log has {first_of(names)}")
@@ -384,3 +377,15 @@ class MetadataTree:
 
 def _nothing(_: ManifestFile, stored: pa.Table) -> pa.Table:
     return stored.select([])
+
+
+def named_metadata(paths: Iterable[str], name: str | None) -> list[str]:
+    """Choose the metadata files that a name means (see `MetadataTree.find_metadata`); all of them without one."""
+    return [
+        path
+        for path in paths
+        if name is None
+        or path == name
+        or path.endswith(f"/{name}")
+        or name in (str(metadata_version(path)), metadata_name(path))
+    ]

@@ -109,11 +109,11 @@ def other_metadata(tree: MetadataTree, files: Iterable[str]) -> list[OtherMetada
     """
     meta, reader = tree.metadata, tree.reader
     own_places = {
-        _place(tree, path) for path in (meta.metadata_location, *(e.metadata_file for e in meta.metadata_log))
+        place_of(tree, path) for path in (meta.metadata_location, *(e.metadata_file for e in meta.metadata_log))
     }
     log = [e.timestamp_ms for e in meta.metadata_log if e.timestamp_ms is not None]
     begins = min([*log, meta.last_updated_ms or 0])
-    candidates = [p for p in files if p.lower().endswith(METADATA_ENDINGS) and _place(tree, p) not in own_places]
+    candidates = [p for p in files if p.lower().endswith(METADATA_ENDINGS) and place_of(tree, p) not in own_places]
     others = []
     for path in steps(sorted(candidates), "metadata files"):
         location = replace(reader.location, metadata_location=path)
@@ -134,7 +134,7 @@ def other_metadata(tree: MetadataTree, files: Iterable[str]) -> list[OtherMetada
 def _follows(tree: MetadataTree, other: MetadataTree) -> str:
     """Why a metadata file with an older time may be newer than the opened one: clocks differ, and can be set."""
     own, its = tree.metadata, other.metadata
-    if _place(tree, own.metadata_location) in {_place(tree, e.metadata_file) for e in its.metadata_log}:
+    if place_of(tree, own.metadata_location) in {place_of(tree, e.metadata_file) for e in its.metadata_log}:
         return "has the opened metadata file in its log"
     if (its.last_sequence_number or 0) > (own.last_sequence_number or 0):
         return "has a higher sequence number than the opened metadata file"
@@ -155,7 +155,7 @@ def files_beside(tree: MetadataTree) -> dict[str, ListedFile]:
     return there
 
 
-def _place(tree: MetadataTree, path: str) -> str:
+def place_of(tree: MetadataTree, path: str) -> str:
     """What is the same for all spellings of a path."""
     storage = tree.reader.storage
     try:

@@ -192,17 +192,22 @@ def metadata(table: Table, older: MetadataRef, newer: MetadataRef | None = None)
         >>> sorted(table.history.metadata("0").to_json())
         ['current_snapshot_id', 'json_format', 'refs', 'snapshots']
     """
+    from explorer.queries.metadata_files import find_metadata, is_in_log
     from explorer.render.history import render_changes
     from explorer.render.metadata_blocks import metadata_change_blocks
     from explorer.render.rows import plain
+    from explorer.spec.snapshots.metadata_diff import metadata_diff
+    from explorer.spec.text.names import base_name
 
-    changes = table.metadata_diff(older, newer)
+    before, after = (find_metadata(table.tree, name) for name in (older, newer))
+    changes = metadata_diff(before, after)
+    strays = [m.metadata_location for m in (before, after) if not is_in_log(table.metadata, m.metadata_location)]
+    notes = tuple(f"{base_name(path)} lies in the folder, and the metadata log does not have it" for path in strays)
 
     def parts() -> Sequence[Block]:
-        before, after = table.tree.find_metadata(older), table.tree.find_metadata(newer)
         return metadata_change_blocks(before, after, tuple(render_changes(changes).rstrip("\n").split("\n")))
 
-    return Answer(changes, lambda: plain(changes), lambda: (render_changes(changes),), parts=parts)
+    return Answer(changes, lambda: plain(changes), lambda: (render_changes(changes),), parts=parts, notes=notes)
 
 
 @question("schemas", "history", rows=True, picture=True)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cases.mini import Table
+from tests.support.small_tables import make_table, newest_metadata
 from tests.unit.test_cli import run
 
 
@@ -149,3 +150,26 @@ def test_larger_tables_need_more_buckets(tmp_path: Path) -> None:
     table.md["snapshots"][-1]["summary"]["total-files-size"] = "16000"
     table.save()
     assert "bucket(16, id)" in run("inspect", "deletes", str(table.folder)).output
+
+
+# -- metadata files beside the log -------------------------------------------------------------------------------------
+def test_metadata_of_the_folder_is_compared(tmp_path: Path) -> None:
+    """A commit that lost its place in the log lies in the folder."""
+    table = make_table(tmp_path, 2)
+    newest = newest_metadata(table)
+    stray = newest.with_name("00007-11111111-2222-4333-8444-555555555555.metadata.json")
+    data = json.loads(newest.read_text())
+    data["properties"]["owner"] = "somebody"
+    stray.write_text(json.dumps(data))
+    for name in (str(stray), f"file://{stray}", stray.name, "7", "metadata-7"):
+        told = run("history", "metadata", str(newest), name)
+        assert told.exit_code == 0, told.output
+        assert "owner" in told.output
+        assert f"{stray.name} lies in the folder, and the metadata log does not have it" in told.output + told.stderr
+    assert "the metadata log does not have it" not in run("history", "metadata", str(newest), "1").output
+    twin = stray.with_name("00007-21111111-2222-4333-8444-555555555555.metadata.json")
+    twin.write_text(stray.read_text())
+    assert "several metadata files of the folder are '7'" in run("history", "metadata", str(newest), "7").output
+    told = run("history", "metadata", str(newest), "9").output
+    assert "no metadata file '9': the log has " in told
+    assert stray.name in told
