@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from explorer.questions.answers import Answer
@@ -276,6 +276,7 @@ def conflict(
     from explorer.render.rows import plain
     from explorer.render.writing_blocks import conflict_blocks
     from explorer.reports.conflicts import explain_conflict, names_no_start
+    from explorer.spec.snapshots.branches import about_main
 
     begins: str | None = base
     if names_no_start(table, base):
@@ -285,6 +286,8 @@ def conflict(
     asked.check()
     checks = asked.validations
     decision = explain_conflict(table, begins, operation, checks, where)
+    if main := about_main(table.metadata, "The answer is"):
+        decision = replace(decision, notes=(*decision.notes, main))
     lines = [decision.words, *decision.notes, f"isolation: {level}", f"validations: {', '.join(checks) or 'none'}"]
     lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]
     note = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from explorer.questions.answers import Answer
@@ -26,6 +26,8 @@ Procedure = Literal[
     "remove-orphans", "next-append", "dangling-deletes",
 ]  # fmt: skip
 
+OF_ALL_BRANCHES = ("expire", "remove-orphans")
+"""The procedures that are about all branches."""
 AnyFile: TypeAlias = Annotated[str, Kind(metavar="PATH", offer="files")]
 Readers: TypeAlias = Annotated["Sequence[str]", Kind(metavar="READER", several=True)]
 
@@ -75,8 +77,11 @@ def preview(
     from explorer.render.rows import json_rows
     from explorer.render.writing_blocks import preview_blocks
     from explorer.reports.maintenance import preview as preview_of
+    from explorer.spec.snapshots.branches import about_main
 
     seen = preview_of(table, operation, sort_by, retain_last, engine, option, where, reader)
+    if operation not in OF_ALL_BRANCHES and (main := about_main(table.metadata, "The answer is")):
+        seen = replace(seen, words=(*seen.words, main))
     head = {"operation": seen.operation, "call": seen.call, "refusal": seen.refusal, "words": list(seen.words)}
 
     def json() -> Any:

@@ -7,8 +7,9 @@ from typing import Any
 
 from explorer.render.blocks import Block, Notice, Rows
 from explorer.render.text import clean, render_table
-from explorer.spec.commits.commit_writers import CommitWriter, Writers
+from explorer.spec.commits.commit_writers import CommitWriter, Writers, WriterTotals
 from explorer.spec.commits.landed import Landed
+from explorer.spec.snapshots.branches import MAIN
 from explorer.spec.text.units import count, human_bytes, interval, second
 
 SHOWN = 20
@@ -35,6 +36,7 @@ def writer_rows(writers: Writers) -> list[dict[str, Any]]:
             "usual_interval_ms": one.usual_interval_ms, "longest_gap_ms": one.longest_gap_ms,
             "added_files": one.added_files, "added_rows": one.added_rows, "added_bytes": one.added_bytes,
             "average_file_bytes": one.average_file_bytes,
+            "branches": [{"branch": name, "commits": number} for name, number in one.branches.items()],
         }
         for one in writers.writers
     ]  # fmt: skip
@@ -46,7 +48,8 @@ def commit_writer_rows(writers: Writers) -> list[dict[str, Any]]:
         {
             "snapshot": one.name, "timestamp": second(one.snapshot.timestamp_ms), "operation": one.snapshot.operation,
             "writer": one.writer, "run": one.run or None, "versions": list(one.versions),
-            "progress": dict(one.progress), "ids": dict(one.ids), "snapshot_id": one.snapshot.snapshot_id,
+            "branch": one.branch, "progress": dict(one.progress), "ids": dict(one.ids),
+            "snapshot_id": one.snapshot.snapshot_id,
         }
         for one in writers.commits
     ]  # fmt: skip
@@ -78,12 +81,13 @@ def render_writers(writers: Writers) -> Iterator[str]:
         yield clean(f"⚠ {', '.join(event.snapshots)}: {event.words}")
     if len(writers.events) > SHOWN:
         yield f"… {_more_events(writers)}"
+    several = bool({commit.branch for commit in writers.commits} - {MAIN})
     rows = [
         {
             "writer": one.writer, "runs": one.runs, "commits": one.snapshots, "last": second(one.last_ms),
             "every": interval(one.usual_interval_ms), "longest gap": interval(one.longest_gap_ms),
             "files": one.added_files, "a file": human_bytes(one.average_file_bytes),
-            "versions": ", ".join(one.versions),
+            **({"on": _branches(one)} if several else {}), "versions": ", ".join(one.versions),
         }
         for one in writers.writers
     ]  # fmt: skip
@@ -95,13 +99,19 @@ def render_writers(writers: Writers) -> Iterator[str]:
     last = [
         {
             "snapshot": one.name, "timestamp": second(one.snapshot.timestamp_ms), "operation": one.snapshot.operation,
-            "writer": one.writer, "run": one.run, "recorded": _recorded(one),
+            **({"on": one.branch} if several else {}), "writer": one.writer, "run": one.run, "recorded": _recorded(one),
         }
         for one in writers.commits[-SHOWN:]
     ]  # fmt: skip
     if len(writers.commits) > SHOWN:
         yield f"The last {SHOWN} of {len(writers.commits):,} snapshots (--output json has all):"
     yield render_table(last).rstrip("\n")
+
+
+def _branches(writer: WriterTotals) -> str:
+    """The branches that a writer commits to, with the number of commits where there are several."""
+    each = writer.branches
+    return ", ".join(each) if len(each) == 1 else ", ".join(f"{name} {number:,}" for name, number in each.items())
 
 
 def _recorded(commit: CommitWriter) -> str:

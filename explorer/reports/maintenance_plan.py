@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -15,7 +16,9 @@ from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.maintenance.all_procedures import FREES, IDLE, NO_STATEMENT, ORDER, MaintenancePlan, ProcedureLine
 from explorer.spec.maintenance.dangling_deletes import REMOVAL, REWRITE
 from explorer.spec.maintenance.engine_statements import OTHER_ENGINES
+from explorer.spec.maintenance.manifest_merges import rewrite_manifests
 from explorer.spec.maintenance.statement_engines import StatementEngine
+from explorer.spec.snapshots.branches import about_main
 from explorer.spec.snapshots.retention import DELETES_OLD
 from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count, human_bytes
@@ -50,9 +53,53 @@ def plan_all(table: Table, engine: Engine = "auto", statements: StatementEngine 
     previews = [preview(table, one, engine=engine) for one in steps(list(ORDER), "previews")]
     if statements == "spark":
         lines = [_with_deletes(table, _line(_after_errors(seen, rules)), engine) for seen in previews]
-        return MaintenancePlan(tuple(lines), beside=_old_metadata(table))
+        return MaintenancePlan(tuple(_manifests_last(table, lines)), beside=_beside(table))
     lines = [_engine_line(table, seen, rules, statements, engine) for seen in previews]
-    return MaintenancePlan(tuple(lines), statements, OTHER_ENGINES[statements].known, _old_metadata(table))
+    return MaintenancePlan(
+        tuple(_manifests_last(table, lines)), statements, OTHER_ENGINES[statements].known, _beside(table)
+    )
+
+
+def _beside(table: Table) -> str:
+    """Say what no procedure does, and what is not of main."""
+    main = about_main(table.metadata, "The compactions and the rewrite of manifests are")
+    return " ".join(filter(None, (main, _old_metadata(table))))
+
+
+def _manifests_last(table: Table, lines: Sequence[ProcedureLine]) -> list[ProcedureLine]:
+    """Lines without a rewrite of manifests that another step makes needless: a compaction of all data files writes new
+    manifests, and the next commit drops manifests that list only files that are gone."""
+    metadata, listed = table.metadata, table.tree.manifests(table.metadata.current_snapshot)
+    live = [m for m in listed if not m.is_only_deleted]
+    spec_id = metadata.default_spec_id or 0
+    by_operation = {line.operation: line for line in lines}
+    compacts, rewrites = by_operation["compact"], by_operation["rewrite-manifests"]
+    if not rewrites.statement:
+        return list(lines)
+    plans = rewrite_manifests(live, metadata.properties, spec_id)
+    data = sum((m.added_files_count or 0) + (m.existing_files_count or 0) for m in live if m.content == 0)
+    why = note = ""
+    if not any(plan.rewritten for plan in plans):
+        gone = len(listed) - len(live)
+        why = (
+            f"{count(gone, 'manifest')} of {len(listed):,} {'lists' if gone == 1 else 'list'} only files that are "
+            "gone: no planner opens them, and the next commit that merges manifests drops them. The others fit."
+        )
+    elif compacts.statement and compacts.files >= data and not any(p.rewritten for p in plans if p.content):
+        why = (
+            f"The compaction before it writes {'all data files' if data > 1 else 'the data file'} into new manifests, "
+            "which leaves nothing to merge. Ask again after it."
+        )
+    elif compacts.statement and compacts.files:
+        note = (
+            f"The compaction before it writes {compacts.files:,} of {count(data, 'data file')} into new manifests. Ask "
+            "again after it: this may have nothing left to do."
+        )
+    if not why and not note:
+        return list(lines)
+    idle = replace(rewrites, does=IDLE, files=0, bytes=0, statement="", warning="", note="", why=why)
+    own = idle if why else replace(rewrites, note=" ".join(filter(None, (rewrites.note, note))))
+    return [own if line is rewrites else line for line in lines]
 
 
 def _old_metadata(table: Table) -> str:

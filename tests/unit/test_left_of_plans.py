@@ -173,3 +173,88 @@ def test_metadata_of_the_folder_is_compared(tmp_path: Path) -> None:
     told = run("history", "metadata", str(newest), "9").output
     assert "no metadata file '9': the log has " in told
     assert stray.name in told
+
+
+# -- a rewrite of manifests that another step makes needless -----------------------------------------------------------
+def planned(table: Table) -> dict[str, Any]:
+    answer = json.loads(run("maintain", "all", str(table.folder), "-o", "json").output)
+    return {line["operation"]: line for line in answer["procedures"]}
+
+
+def test_no_rewrite_of_manifests_after_a_compaction_of_all_files(tmp_path: Path) -> None:
+    table = change_data(tmp_path / "t", 0)
+    for number in range(6):
+        table.append(table.parquet(f"{number}.parquet", {"id": [number], "name": ["a"]}))
+    lines = planned(table)
+    assert lines["compact"]["statement"]
+    assert not lines["rewrite-manifests"]["statement"]
+    assert "The compaction before it writes all data files into new manifests" in lines["rewrite-manifests"]["why"]
+    assert "in this order: compact, expire." in run("maintain", "all", str(table.folder)).output
+
+
+def test_a_rewrite_of_manifests_that_a_compaction_leaves_something(tmp_path: Path) -> None:
+    table = change_data(tmp_path / "t", 0)
+    large = [table.parquet(f"{number}.parquet", {"id": list(range(3000)), "name": ["a"] * 3000}) for number in range(3)]
+    table.md["properties"]["write.target-file-size-bytes"] = str(large[0]["file_size_in_bytes"])
+    small = [table.parquet(f"small{number}.parquet", {"id": [number], "name": ["a"]}) for number in range(5)]
+    for file in (*large, *small):
+        table.append(file)
+    lines = planned(table)
+    assert lines["compact"]["files"] == 5
+    assert lines["rewrite-manifests"]["statement"]
+    assert "The compaction before it writes 5 of 8 data files into new manifests" in lines["rewrite-manifests"]["note"]
+
+
+def test_no_rewrite_of_manifests_of_files_that_are_gone(tmp_path: Path) -> None:
+    table = change_data(tmp_path / "t", 0)
+    file = table.parquet("old.parquet", {"id": [1], "name": ["a"]})
+    table.append(file)
+    gone = table.manifest("gone.avro", [(2, file, {"sequence_number": 1})])
+    new = table.manifest("new.avro", [(1, table.parquet("new.parquet", {"id": [2], "name": ["a"]}))])
+    table.snapshot("overwrite", [gone, new], {})
+    line = planned(table)["rewrite-manifests"]
+    assert not line["statement"]
+    assert "1 manifest of 2 lists only files that are gone" in line["why"]
+
+
+# -- branches ----------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def branched(tmp_path: Path) -> Table:
+    """Two commits on main, three on a branch, one staged."""
+    table = change_data(tmp_path / "t", 0)
+    for number in range(2):
+        table.append(table.parquet(f"{number}.parquet", {"id": [number], "name": ["a"]}))
+    table.md["refs"]["audit"] = dict(table.md["refs"]["main"])
+    for number in range(3):
+        manifest = table.manifest(
+            f"b{number}.avro", [(1, table.parquet(f"b{number}.parquet", {"id": [9], "name": ["b"]}))]
+        )
+        before = table.lists[table.md["refs"]["audit"]["snapshot-id"]]
+        table.snapshot("append", [*before, manifest], {"engine-name": "spark", "app-name": "auditor"}, ref="audit")
+    table.snapshot("append", [], {"wap.id": "w1"}, ref=None, parent=table.md["current-snapshot-id"])
+    return table
+
+
+def test_writers_and_health_tell_branches_apart(branched: Table) -> None:
+    name = str(branched.folder)
+    answer = json.loads(run("history", "writers", name, "-o", "json").output)
+    branches = {one["writer"]: one["branches"] for one in answer["writers"]}
+    assert branches["spark: auditor"] == [{"branch": "audit", "commits": 3}]
+    assert branches["unknown"] == [{"branch": "main", "commits": 2}, {"branch": "no branch", "commits": 1}]
+    assert [commit["branch"] for commit in answer["commits"]] == [*["main"] * 2, *["audit"] * 3, "no branch"]
+    told = run("history", "writers", name).output
+    assert "main 2, no branch 1" in told
+    measures = json.loads(run("health", name, "-o", "json").output)["measures"]
+    [words] = [one["words"] for one in measures if one["measure"] == "commits-per-hour"]
+    assert "4 commits were not made on the way to this snapshot (audit 3, no branch 1), and not counted" in words
+
+
+@pytest.mark.parametrize(
+    "asked", [("check", "conflict", "snapshot-1", "append"), ("maintain", "all"), ("maintain", "preview", "compact")]
+)
+def test_answers_about_main_say_so(asked: tuple[str, ...], branched: Table) -> None:
+    group, command, *rest = asked
+    told = run(group, command, str(branched.folder), *rest).output
+    assert "about main. Of the table's other branches (audit) it says nothing." in told
+    alone = change_data(branched.folder.parent / "alone", 1)
+    assert "other branches" not in run(group, command, str(alone.folder), *rest).output

@@ -7,15 +7,16 @@ which Athena is made of."""
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
 from explorer.spec.commits.partial_commits import COMPLETE, late_files
+from explorer.spec.snapshots.branches import MAIN, branch_of_each
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.names import shorten, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, instant, span, whole
@@ -65,6 +66,7 @@ class CommitWriter:
         run: Which run of the writer: an application, a job or a task.
         ids: Other ids, by their keys: of a query, a commit, a staged write.
         progress: How far the writer came, by what it counts: a checkpoint, an epoch, offsets by topic and partition.
+        branch: The branch that it was committed on (spec.snapshots.branches).
     """
 
     snapshot: Snapshot
@@ -75,11 +77,13 @@ class CommitWriter:
     run: str
     ids: Mapping[str, str]
     progress: Mapping[str, int]
+    branch: str = MAIN
 
 
 @dataclass(frozen=True)
 class WriterTotals:
-    """What one writer committed. Intervals are in ms; amounts are None where summaries do not have them."""
+    """What one writer committed. Intervals are in ms; amounts are None where summaries do not have them. `branches` are
+    those that it committed to, with the number of commits on each."""
 
     writer: str
     engine: str
@@ -94,6 +98,7 @@ class WriterTotals:
     added_rows: int | None
     added_bytes: int | None
     average_file_bytes: int | None
+    branches: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -125,8 +130,10 @@ def writers_of(metadata: TableMetadata, now_ms: int | None = None) -> Writers:
         now_ms: The time, in ms since 1970; without it nothing is said of writers that have stopped.
     """
     ordinals = snapshot_ordinals(metadata)
+    branches = branch_of_each(metadata)
     commits = tuple(
-        commit_writer(s, snapshot_name(s.snapshot_id, ordinals)) for s in steps(metadata.by_number, "snapshots")
+        replace(commit_writer(s, snapshot_name(s.snapshot_id, ordinals)), branch=branches[s.snapshot_id])
+        for s in steps(metadata.by_number, "snapshots")
     )
     by_writer: defaultdict[str, list[CommitWriter]] = defaultdict(list)
     for commit in commits:
@@ -195,7 +202,7 @@ def _totals(commits: Sequence[CommitWriter]) -> WriterTotals:
         commits[0].writer, commits[0].engine, tuple(versions), len({c.run for c in commits if c.run}), len(commits),
         times[0] if times else None, times[-1] if times else None,
         int(median(intervals)) if intervals else None, max(intervals, default=None), files, rows, size,
-        size // files if size is not None and files else None,
+        size // files if size is not None and files else None, dict(Counter(c.branch for c in commits).most_common()),
     )  # fmt: skip
 
 

@@ -33,10 +33,16 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
 
 
 def commits(
-    run: RunCost, snapshots: Sequence[Snapshot], target: int, limits: Thresholds, now_ms: int | None = None
+    run: RunCost,
+    snapshots: Sequence[Snapshot],
+    branches: Mapping[int, str],
+    target: int,
+    limits: Thresholds,
+    now_ms: int | None = None,
 ) -> HealthSection:
-    """The commits that led to the current snapshot, as far as they are left: how many an hour, what they wrote.
-    `now_ms` is when, if it is asked how fresh the table is."""
+    """The commits that led to the current snapshot, as far as they are left: how many an hour, what they wrote. Those
+    of other `branches` (spec.snapshots.branches) are counted as left out. `now_ms` is when, if it is asked how fresh
+    the table is."""
     times_by_id = {s.snapshot_id: s.timestamp_ms for s in snapshots}
     times = sorted(t for t in times_by_id.values() if t is not None)
     hours = Counter(t // HOUR for t in times)
@@ -53,6 +59,13 @@ def commits(
     amplified = run.write_amplification
     day = [c for c in run.commits if times and (times_by_id.get(c.snapshot_id) or 0) > times[-1] - 24 * HOUR]
     when = f"in the hour from {instant(max(hours, key=lambda h: hours[h]) * HOUR, 'minutes')}" if hours else ""
+    counted = {s.snapshot_id for s in snapshots}
+    left_out = Counter(on for one, on in branches.items() if one not in counted)
+    if left_out:
+        others = first_of([f"{on} {own:,}" for on, own in sorted(left_out.items())], 3)
+        noun = "commit was" if left_out.total() == 1 else "commits were"
+        elsewhere = f"{left_out.total():,} {noun} not made on the way to this snapshot ({others}), and not counted"
+        when = f"{when}; {elsewhere}" if when else elsewhere
     written = f"{human_bytes(run.bytes_written)} written, {human_bytes(run.bytes_kept)} of it still read"
     unknown = sum(c.manifest_list_bytes is None or c.metadata_json_bytes is None for c in run.commits)
     shown = run.commits[-COMMITS:]
