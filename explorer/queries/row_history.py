@@ -14,10 +14,10 @@ from explorer.model.metadata import Schema, Snapshot, TableMetadata
 from explorer.progress import steps
 from explorer.queries.filters import filter_columns, filter_for, fold_like_spark, scan_of
 from explorer.queries.matching_rows import MatchingFile, MatchingRows
-from explorer.queries.row_reader import RowReader, pairing_keys
+from explorer.queries.row_reader import JudgedDeletes, RowReader, pairing_keys
 from explorer.render.rows import plain
 from explorer.spark_engine.engine_choice import Engine
-from explorer.spec.deletes.deletes import KIND_WORDS, Applicability, DeleteReason, DeleteVerdict
+from explorer.spec.deletes.deletes import KIND_WORDS, Applicability, DeleteReason, DeleteVerdict, KnownVerdicts
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.expressions import BoundTerm, predicates
 from explorer.spec.rows.row_versions import RowEvent, RowPlace, RowVersion, StoredRow, What, row_versions
@@ -113,6 +113,9 @@ class RowHistory:
         self._snapshots = sorted(meta.snapshots, key=lambda s: self._ordinals[s.snapshot_id])
         looked = self._snapshots
         self.matching = MatchingRows(reader, scan, self.schema, self.keys, looked, engine, every_file, as_spark)
+        self._judged: dict[tuple[Any, ...], JudgedDeletes] = {}
+        """By manifest, since snapshots share most of them."""
+        self._known: KnownVerdicts = {}
         self.by_snapshot = {s.snapshot_id: self._rows_at(s) for s in steps(self._snapshots, "snapshots")}
         self.events = self._events()
 
@@ -127,7 +130,7 @@ class RowHistory:
         unreadable = self.matching.unreadable_in(listed)
         if not candidates:
             return replace(NOTHING, unreadable=unreadable)
-        skipped_deletes = self.reader.find_skipped_deletes(self.matching.scan, listed, snapshot)
+        skipped_deletes = self.reader.find_skipped_deletes(self.matching.scan, listed, snapshot, self._judged)
         files = self.reader.applicability(snapshot)
         visible: set[RowPlace] = set()
         hidden: dict[RowPlace, DeleteVerdict] = {}
@@ -136,7 +139,7 @@ class RowHistory:
         copies = Counter[str]()
         for match in steps(sorted(candidates, key=lambda m: m.data.sequence_number or 0), "data files"):
             data = match.data
-            verdicts = self.reader.verdicts(files, data)
+            verdicts = self.reader.verdicts(files, data, self._known)
             hits = [(hit.verdict, set(hit.positions.to_pylist())) for hit in self.reader.hits(verdicts)]
             holding = self._holding(files, data, verdicts)
             for position in match.positions:

@@ -31,7 +31,7 @@ from explorer.spec.deletes.delete_pairs import (
     of_its_content,
     touch_counts,
 )
-from explorer.spec.deletes.deletes import Applicability, DeleteVerdict
+from explorer.spec.deletes.deletes import Applicability, DeleteVerdict, KnownVerdicts
 from explorer.spec.deletes.snapshot_deletes import Deletes
 from explorer.spec.entries.entries import WORDS, live
 from explorer.spec.entries.lazy_table import Parts
@@ -39,7 +39,7 @@ from explorer.spec.entries.live_files import MADE, LiveFile, LiveFiles, Partitio
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.rows.row_diff import fields_by_path
-from explorer.spec.scan.scan import BY_METRICS, READ, Scan
+from explorer.spec.scan.scan import BY_METRICS, READ, ManifestVerdict, Scan
 from explorer.spec.text.names import first_of
 from explorer.spec.text.path_lookup import closeness
 from explorer.spec.values.values import partition_dicts, partition_path
@@ -79,6 +79,14 @@ class SkippedDelete:
 
     why: str
     may_hide: bool
+
+
+@dataclass(frozen=True)
+class JudgedDeletes:
+    """The deletes of one manifest by a filter: the keys of those that a scan reads, and those that it skips."""
+
+    read: frozenset[tuple[str, int | None]]
+    skipped: Mapping[tuple[str, int | None], SkippedDelete]
 
 
 @dataclass(frozen=True)
@@ -138,7 +146,11 @@ class RowReader(FileRows):
         return self._files_by_manifest(manifests, snapshot)
 
     def find_skipped_deletes(
-        self, scan: Scan, manifests: Sequence[ManifestFile], snapshot: Snapshot
+        self,
+        scan: Scan,
+        manifests: Sequence[ManifestFile],
+        snapshot: Snapshot,
+        known: dict[tuple[Any, ...], JudgedDeletes] | None = None,
     ) -> dict[tuple[str, int | None], SkippedDelete]:
         """Find the deletes that a scan does not open, although they may apply to files that it reads: Iceberg Java puts
         the filter to delete manifests and to their entries, too.
@@ -147,6 +159,8 @@ class RowReader(FileRows):
             scan: The filter.
             manifests: Manifests of the snapshot; of these, the ones of deletes are looked at.
             snapshot: The snapshot.
+            known: What is known of manifests by this filter, for who asks of many snapshots: each manifest is judged
+                once.
 
         Returns:
             The deletes by their keys (LiveFile.key).
@@ -154,22 +168,29 @@ class RowReader(FileRows):
         deletes = [m for m in manifests if m.content != 0]
         if scan.bound == TRUE or not deletes:
             return {}
-        skipped: dict[tuple[str, int | None], SkippedDelete] = {}
-        read: set[tuple[str, int | None]] = set()
-        verdicts = scan.manifests(deletes)
-        for verdict, (manifest, files) in zip(verdicts, self.live_entries_of(deletes, snapshot), strict=True):
-            if files is None:
-                continue
-            judged = scan.deletes(manifest, files)
-            reads = (judged.outcome == READ) & verdict.keeps
-            keys = list(zip(*(files[name].to_pylist() for name in ("file_path", "content_offset")), strict=True))
-            read.update(keys[at] for at in np.flatnonzero(reads).tolist())
-            places = np.flatnonzero(~reads)
-            may_hide = self._may_hide(scan, manifest, files.take(pa.array(places)))
-            for at, may in zip(places.tolist(), may_hide, strict=True):
-                why = judged.reason(at) if verdict.keeps else verdict.reason
-                skipped[keys[at]] = SkippedDelete(str(why), may)
-        return {key: delete for key, delete in skipped.items() if key not in read}
+        judged = {} if known is None else known
+        new = list({read_alike(m): m for m in deletes if read_alike(m) not in judged}.values())
+        verdicts = scan.manifests(new)
+        for verdict, (manifest, files) in zip(verdicts, self.live_entries_of(new, snapshot), strict=True):
+            judged[read_alike(manifest)] = self._judge_deletes(scan, verdict, files)
+        each = [judged[read_alike(m)] for m in deletes]
+        read = {key for one in each for key in one.read}
+        return {key: delete for one in each for key, delete in one.skipped.items() if key not in read}
+
+    def _judge_deletes(self, scan: Scan, verdict: ManifestVerdict, files: pa.Table | None) -> JudgedDeletes:
+        """Say which deletes of a manifest a scan opens, and which it skips."""
+        if files is None:
+            return JudgedDeletes(frozenset(), {})
+        judged = scan.deletes(verdict.manifest, files)
+        reads = (judged.outcome == READ) & verdict.keeps
+        keys = list(zip(*(files[name].to_pylist() for name in ("file_path", "content_offset")), strict=True))
+        places = np.flatnonzero(~reads)
+        may_hide = self._may_hide(scan, verdict.manifest, files.take(pa.array(places)))
+        skipped = {}
+        for at, may in zip(places.tolist(), may_hide, strict=True):
+            why = judged.reason(at) if verdict.keeps else verdict.reason
+            skipped[keys[at]] = SkippedDelete(str(why), may)
+        return JudgedDeletes(frozenset(keys[at] for at in np.flatnonzero(reads).tolist()), skipped)
 
     @staticmethod
     def _may_hide(scan: Scan, manifest: ManifestFile, deletes: pa.Table) -> list[bool]:
@@ -467,11 +488,12 @@ class RowReader(FileRows):
         entries, files = self.live_entries(snapshot, path, deletes=False), self.applicability(snapshot)
         return [(data, self.verdicts(files, data)) for data in entries]
 
-    def verdicts(self, files: Applicability, data: LiveFile) -> list[DeleteVerdict]:
+    def verdicts(self, files: Applicability, data: LiveFile, known: KnownVerdicts | None = None) -> list[DeleteVerdict]:
         """The verdicts on the deletes that could matter to a data file, by what position deletes hold too, not by
-        manifests alone: one that names no data file of the snapshot is a problem. Raises UnreadableFile."""
+        manifests alone: one that names no data file of the snapshot is a problem. `known` is of other snapshots. Raises
+        UnreadableFile."""
         verdicts = []
-        for verdict in files.of(data):
+        for verdict in files.of(data, known):
             delete = verdict.delete
             if verdict.applies and delete.kind == "position_deletes":
                 verdict = files.holding(verdict, self._paths_of(delete))

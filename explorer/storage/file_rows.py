@@ -120,6 +120,11 @@ class FileRows:
         data, delete = verdict.data, verdict.delete
         if delete.kind == "deletion_vector":
             return self.vector(delete)
+        held: pa.Array = self._once(("held", data.path, delete.key), lambda: self._held(data, delete))
+        return held
+
+    def _held(self, data: LiveFile, delete: LiveFile) -> pa.Array:
+        """See `positions`."""
         if delete.kind == "position_deletes":
             table = self.position_deletes(delete)
             own_rows = table.filter(pc.equal(table["file_path"], data.path))

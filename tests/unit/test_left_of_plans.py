@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import random
 import uuid
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from explorer.spec.scan.scan import Scan
+from explorer.storage.file_rows import FileRows
 from tests.cases.mini import Table
+from tests.support import direct
 from tests.support.small_tables import make_table, newest_metadata
 from tests.unit.test_cli import run
 
@@ -258,3 +262,29 @@ def test_answers_about_main_say_so(asked: tuple[str, ...], branched: Table) -> N
     assert "about main. Of the table's other branches (audit) it says nothing." in told
     alone = change_data(branched.folder.parent / "alone", 1)
     assert "other branches" not in run(group, command, str(alone.folder), *rest).output
+
+
+# -- the history of rows under many deletes ----------------------------------------------------------------------------
+def test_a_history_judges_each_delete_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each checkpoint is a snapshot, and lists the deletes of all before it: these are not read or judged again."""
+    checkpoints = 12
+    table = change_data(tmp_path / "t", checkpoints, values=lambda number: [0, 7, 9])
+    pairs, judged = Counter[tuple[str, str]](), Counter[str]()
+    held, judge = FileRows._held, Scan.deletes
+
+    def count_held(self: FileRows, data: Any, delete: Any) -> Any:
+        pairs[data.path, delete.path] += 1
+        return held(self, data, delete)
+
+    def count_judged(self: Scan, manifest: Any, *rest: Any) -> Any:
+        judged[manifest.manifest_path] += 1
+        return judge(self, manifest, *rest)
+
+    monkeypatch.setattr(FileRows, "_held", count_held)
+    monkeypatch.setattr(Scan, "deletes", count_judged)
+    history = direct.open_table(str(table.folder)).row_history("id = 7")
+    assert len(history.rows) == checkpoints
+    assert [len(rows.visible) for rows in history.by_snapshot.values()] == [1] * checkpoints
+    assert max(pairs.values()) == 1
+    assert len(judged) == checkpoints
+    assert max(judged.values()) <= 2  # by all columns, and by those that it deletes by

@@ -108,6 +108,11 @@ def missing_place_words(vectors: Sequence[LiveFile]) -> str:
     )
 
 
+KnownVerdicts = dict[tuple[int, int], DeleteVerdict]
+"""Verdicts on equality deletes, which are the same in each snapshot that has both files, by the ids of the objects of
+data file and delete."""
+
+
 class Applicability:
     """The deletes of one snapshot, ready to be asked about data files."""
 
@@ -159,11 +164,19 @@ class Applicability:
         of_places = chain.from_iterable(some for where, some in self.by_place.items() if where in places)
         return [*of_paths, *of_places, *self.everywhere]
 
-    def of(self, data: LiveFile) -> list[DeleteVerdict]:
-        """A verdict for each candidate."""
+    def of(self, data: LiveFile, known: KnownVerdicts | None = None) -> list[DeleteVerdict]:
+        """A verdict for each candidate; those on equality deletes that are `known` are not made again."""
         deletes = self.candidates(data)
         vectors = [d for d in deletes if d.kind == "deletion_vector" and all(r.holds for r in self._vector(data, d))]
-        return [DeleteVerdict(data, d, tuple(self._reasons(data, d, vectors))) for d in deletes]
+        verdicts = []
+        for delete in deletes:
+            verdict = known.get((id(data), id(delete))) if known else None
+            if verdict is None:
+                verdict = DeleteVerdict(data, delete, tuple(self._reasons(data, delete, vectors)))
+                if known is not None and delete.kind == "equality_deletes":
+                    known[id(data), id(delete)] = verdict  # it holds both, so that no other object takes their ids
+            verdicts.append(verdict)
+        return verdicts
 
     def elsewhere(self, data: LiveFile) -> Iterator[DeleteVerdict]:
         """Find deletes that do not apply to a data file only because they are recorded in another partition or under
