@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from explorer.errors import NotFoundInTable, UnreadableFile
 from explorer.model.manifest import ManifestFile
@@ -21,14 +22,16 @@ from explorer.queries.row_reader import RowReader
 from explorer.spark_engine.engine_choice import Choice
 from explorer.spec.deletes.delete_pairs import DeletePairs
 from explorer.spec.deletes.deletes import Applicability
+from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.lazy_table import Batches, Parts
 from explorer.spec.entries.live_files import LiveFiles
+from explorer.spec.entries.numpy_columns import amounts, total
 from explorer.spec.filters.expressions import BoundTerm, Expression, FilterColumn, has_or, predicates
 from explorer.spec.layout.clustering import Clustering, Overlaps, bounds_of, bounds_schema
 from explorer.spec.layout.metrics_modes import METRICS_COUNTS, ColumnMode, MetricsCounts, column_modes, count_statistics
 from explorer.spec.overview.summary_totals import totals
 from explorer.spec.scan import plan_parts
-from explorer.spec.scan.plan import Amount, Interval, Intervals, OtherReader, Plan, PlanStage
+from explorer.spec.scan.plan import Amount, Interval, Intervals, OtherReader, Plan, PlanStage, WrongCounts
 from explorer.spec.scan.ranges import Ranges, file_ranges
 from explorer.spec.scan.reader_rules import differences
 from explorer.spec.scan.row_groups import GroupVerdict
@@ -87,6 +90,7 @@ def plan_scan(
     )
     uncounted = len({m.manifest_path for m in read}.intersection(lost)) if missing is None else 0
     short = bool(missing or uncounted)
+    wrong = _wrong_counts(tree, kept, summed, set(lost))
     chosen_files = build(partial(plan_parts.files_to_read, scan, come), CHOSEN)[0]
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
@@ -95,7 +99,7 @@ def plan_scan(
         delete_weight=summed.delete_weight, skipped_deletes=len(summed.skipped),
         unplaced=come.vectors_without_place(summed.used) if come else (),
         refused=summed.refused, folded=folded, failing=tuple(m.manifest_path for m in scan.failing_manifests(listed)),
-        missing=missing or 0, uncounted=uncounted, damaged_list=damaged_list,
+        missing=missing or 0, wrong_counts=wrong, uncounted=uncounted, damaged_list=damaged_list,
         make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
         unmeasured=summed.unmeasured, stored_bounds=summed.bounds,
         similar=_similar(scan, data, verdicts, summed), engine_note=why,
@@ -157,6 +161,34 @@ def _missing(read: Sequence[ManifestFile], files_read: int) -> int | None:
     if data is None or deletes is None or min(counts, default=0) < 0:
         return None
     return data + deletes - files_read if data + deletes >= files_read else None
+
+
+def _wrong_counts(
+    tree: MetadataTree, read: Sequence[ManifestFile], summed: plan_parts.Sums, lost: Collection[str]
+) -> tuple[WrongCounts, ...]:
+    """Find the data manifests that were read and that the manifest list counts otherwise. Of those that could not be
+    read whole nobody knows; version 1 may not count."""
+    listed = {m.manifest_path: (_sum(m, "files"), _sum(m, "rows")) for m in read if m.manifest_path not in lost}
+    numbers = [number for pair in listed.values() for number in pair]
+    known = None not in numbers and len(listed) == len(read)
+    if known and np.sum([*listed.values()], axis=0).tolist() == summed.amounts.sum(axis=0)[:2].tolist():
+        return ()
+    wrong = []
+    some = [m for m in read if None not in listed.get(m.manifest_path, (None,))]
+    for manifest, stored in tree.stored_entries(some):
+        files = live_entries(stored, manifest)
+        files = files.filter(pc.equal(pc.fill_null(files["content"], 0), 0))
+        found = files.num_rows, total(amounts(files["record_count"]))
+        own = tuple(number or 0 for number in listed[manifest.manifest_path])
+        if own != found:
+            wrong.append(WrongCounts(manifest.manifest_path, (own[0], own[1]), found))
+    return tuple(wrong)
+
+
+def _sum(manifest: ManifestFile, what: str) -> int | None:
+    """The live files or rows of a manifest by the list; None where it does not say."""
+    numbers = [getattr(manifest, f"{how}_{what}_count") for how in ("added", "existing")]
+    return None if None in numbers else sum(numbers)
 
 
 def _stages(

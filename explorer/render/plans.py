@@ -43,6 +43,13 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         "wholly_matched_files": plan.wholly,
         "manifest_list_damaged": plan.damaged_list,
         "missing_files": plan.missing,
+        "wrong_counts": [
+            {
+                "manifest_path": wrong.path, "listed_files": wrong.listed[0], "files": wrong.found[0],
+                "listed_rows": wrong.listed[1], "rows": wrong.found[1],
+            }
+            for wrong in plan.wrong_counts
+        ],
         "uncounted_manifests": plan.uncounted,
         "delete_files": plan.delete_files,
         "skipped_delete_files": plan.skipped_deletes,
@@ -159,6 +166,14 @@ def summary_lines(plan: Plan) -> Iterator[str]:
     if plan.missing:
         verb = "is" if plan.missing == 1 else "are"
         yield f"⚠ {count(plan.missing, 'file')} that the manifest list counts {verb} not found in its manifests"
+    if plan.wrong_counts:
+        first = "; ".join(map(str, plan.wrong_counts[:3]))
+        more = f"; and {len(plan.wrong_counts) - 3:,} more" if len(plan.wrong_counts) > 3 else ""
+        yield clean(
+            f"⚠ the manifest list disagrees with {count(len(plan.wrong_counts), 'manifest')} that the plan has read: "
+            f"{first}{more}. What is said of all data manifests is by the list, and all below it by the manifests "
+            "(icedive doctor TABLE --deep)"
+        )
     if plan.folded:
         yield clean(f"Spark {plan.folded}")
     if plan.wholly:

@@ -47,7 +47,22 @@ def test_who_follows_the_order_comes_to_an_end(engine: SparkEngine) -> None:
             assert sum(answer[f"deleted_{name}_count"] for name in counts) == first.files
         assert rows() == before
     assert (plan.words[0], ran[0], ran[-1]) == ("No procedure has anything to do.", "compact", "expire")
-    assert {"compact", "rewrite-manifests", "expire"} <= set(ran)
+    assert {"compact", "expire"} <= set(ran)
+    assert "rewrite-manifests" not in ran, "the compaction wrote all files into new manifests"
+
+
+def test_manifests_are_rewritten_where_no_compaction_is(engine: SparkEngine) -> None:
+    spark = engine.session()
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.maintained")
+    spark.sql(f"CREATE OR REPLACE TABLE sandbox.maintained.few (id BIGINT) TBLPROPERTIES ({PROPERTIES})")
+    for number in range(3):
+        spark.sql(f"INSERT INTO sandbox.maintained.few VALUES ({number})")
+    plan = explorer.open_table("maintained.few").maintain.all().value
+    first = next(line for line in plan.lines if line.statement)
+    assert first.operation == "rewrite-manifests"
+    assert spark.sql(first.statement).collect()[0].rewritten_manifests_count == first.files == 3
+    after = explorer.open_table("maintained.few").maintain.all().value
+    assert "rewrite-manifests" not in [line.operation for line in after.lines if line.statement]
 
 
 def test_what_must_not_be_run_has_no_statement(engine: SparkEngine) -> None:

@@ -288,3 +288,26 @@ def test_a_history_judges_each_delete_once(tmp_path: Path, monkeypatch: pytest.M
     assert max(pairs.values()) == 1
     assert len(judged) == checkpoints
     assert max(judged.values()) <= 2  # by all columns, and by those that it deletes by
+
+
+# -- counts of the manifest list that are wrong ------------------------------------------------------------------------
+def test_a_plan_says_where_the_list_counts_otherwise(tmp_path: Path) -> None:
+    table = change_data(tmp_path / "t", 0)
+    right, wrong = (
+        table.manifest(f"m{number}.avro", [(1, table.parquet(f"{number}.parquet", {"id": [number], "name": ["a"]}))])
+        for number in range(2)
+    )
+    wrong |= {"added_rows_count": 500, "added_files_count": 3}
+    table.snapshot("append", [right, wrong], {})
+    name = str(table.folder)
+    told = run("plan", name, "id >= 0").output
+    assert (
+        "⚠ the manifest list disagrees with 1 manifest that the plan has read: in m1.avro it counts 3 files and" in told
+    )
+    assert "500 rows, and the manifest has 1 file and 1 row. What is said of all data manifests is by the list" in told
+    [row] = json.loads(run("plan", name, "id >= 0", "-o", "json").output)["wrong_counts"]
+    assert (row["listed_files"], row["files"], row["listed_rows"], row["rows"]) == (3, 1, 500, 1)
+    right |= {"added_rows_count": 1}
+    wrong |= {"added_rows_count": 1, "added_files_count": 1}
+    table.snapshot("replace", [right, wrong], {})
+    assert "disagrees" not in run("plan", name, "id >= 0").output

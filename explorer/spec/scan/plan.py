@@ -18,6 +18,7 @@ from explorer.spec.scan.similar_texts import SimilarText
 from explorer.spec.scan.stored_bounds import StoredBounds
 from explorer.spec.scan.tasks import Tasks
 from explorer.spec.scan.unmeasured import UnmeasuredFiles
+from explorer.spec.text.names import base_name
 from explorer.spec.text.units import count
 
 
@@ -40,6 +41,27 @@ class PlanStage:
     text: str
     left: Amount
     skipped: int = 0
+
+
+@dataclass(frozen=True)
+class WrongCounts:
+    """A data manifest that a plan read, of which the manifest list counts other live files or rows than it has.
+
+    Attributes:
+        path: The manifest.
+        listed: Files and rows by the list.
+        found: Files and rows by its entries.
+    """
+
+    path: str
+    listed: tuple[int, int]
+    found: tuple[int, int]
+
+    def __str__(self) -> str:
+        listed, found = (
+            f"{count(files, 'file')} and {count(rows, 'row')}" for files, rows in (self.listed, self.found)
+        )
+        return f"in {base_name(self.path)} it counts {listed}, and the manifest has {found}"
 
 
 @dataclass(frozen=True)
@@ -103,6 +125,9 @@ class Plan:
     could not be read whole."""
     damaged_list: bool
     """Whether the manifest list could not be read whole: the plan lacks what is lost there."""
+    wrong_counts: tuple[WrongCounts, ...]
+    """Data manifests that were read and that the list counts otherwise than they are: what is left before they are read
+    is by the list."""
     residuals: Mapping[str, int]
     """What must still be asked of rows, with the number of files it is asked of."""
     unmeasured: Mapping[int, UnmeasuredFiles]
