@@ -169,9 +169,9 @@ def _wrong_counts(
     """Find the data manifests that were read and that the manifest list counts otherwise. Of those that could not be
     read whole nobody knows; version 1 may not count."""
     listed = {m.manifest_path: (_sum(m, "files"), _sum(m, "rows")) for m in read if m.manifest_path not in lost}
-    numbers = [number for pair in listed.values() for number in pair]
-    known = None not in numbers and len(listed) == len(read)
-    if known and np.sum([*listed.values()], axis=0).tolist() == summed.amounts.sum(axis=0)[:2].tolist():
+    told = [(files, rows) for files, rows in listed.values() if files is not None and rows is not None]
+    sums = [sum(files for files, _ in told), sum(rows for _, rows in told)]
+    if len(told) == len(read) and sums == summed.amounts.sum(axis=0)[:2].tolist():
         return ()
     wrong = []
     some = [m for m in read if None not in listed.get(m.manifest_path, (None,))]
