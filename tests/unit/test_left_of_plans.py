@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyiceberg.transforms import BucketTransform
+from pyiceberg.types import StringType
 
 from explorer.spec.scan.scan import Scan
 from explorer.storage.file_rows import FileRows
@@ -311,3 +313,22 @@ def test_a_plan_says_where_the_list_counts_otherwise(tmp_path: Path) -> None:
     wrong |= {"added_rows_count": 1, "added_files_count": 1}
     table.snapshot("replace", [right, wrong], {})
     assert "disagrees" not in run("plan", name, "id >= 0").output
+
+
+def test_buckets_of_the_key_confine_deletes(tmp_path: Path) -> None:
+    """Of 8 checkpoints that write to two buckets, a delete meets older files of its own bucket alone."""
+    table = Table(tmp_path / "t", [(1, "id", "string")], spec=[(1, 1000, "id_bucket", "bucket[2]")])
+    for number in range(8):
+        data, deletes = [], []
+        for bucket in range(2):
+            place = {"partition": {"id_bucket": bucket}}
+            keys = [key for key in random_keys(number) if bucket_of(key) == bucket]
+            data.append(table.parquet(f"d{number}-{bucket}.parquet", {"id": keys}, **place))
+            deletes.append(table.equality_delete(f"e{number}-{bucket}.parquet", {"id": keys}, **place))
+        table.delta(data, deletes)
+    told = run("inspect", "deletes", str(table.folder)).output
+    assert "of 56 pairs of an equality delete and an older data file of its partition" in told, "of 4 times 28"
+    assert "ADD PARTITION FIELD" not in told, "it has the buckets"
+
+
+bucket_of = BucketTransform(num_buckets=2).transform(StringType())
