@@ -10,27 +10,23 @@ from typing import Any
 
 from explorer.errors import NotPossible
 from explorer.spec.filters.expressions import SIGNS, TRUE, And, BoundTerm, Constant, Expression, Or, Predicate
+from explorer.spec.text.names import in_backticks, is_plain
 from explorer.spec.values.values import readable
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _NUMBERS = {"float": "FLOAT", "double": "DOUBLE"}
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)", re.ASCII)
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def identifier(parts: Iterable[str]) -> str:
     """A name of several parts, those in backticks that need them."""
-    return ".".join(part if _PLAIN.fullmatch(part) else _quote(part) for part in parts)
+    return ".".join(part if is_plain(part) else in_backticks(part) for part in parts)
 
 
 def column(parts: Iterable[str]) -> str:
     """A column in a query, or a field inside structs: always in backticks, since `true` and `all` are words of SQL."""
-    return ".".join(map(_quote, parts))
-
-
-def _quote(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+    return ".".join(map(in_backticks, parts))
 
 
 def literal(text: str) -> str:
@@ -108,7 +104,7 @@ def _term(term: BoundTerm, paths: Paths, catalog: str) -> str:
     path = paths.get(term.column.field_id)
     if path is None:
         raise NotPossible(f"the schema has no field of id {term.column.field_id}, which {term} asks for")
-    column = ".".join(map(_quote, path))
+    column = ".".join(map(in_backticks, path))
     if term.transform == "identity":
         return column
     name, _, argument = term.transform.partition("[")

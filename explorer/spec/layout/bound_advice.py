@@ -9,7 +9,7 @@ from explorer.spec.filters.expressions import BoundTerm, Predicate, predicates
 from explorer.spec.layout.metrics_modes import ColumnMode, column_modes
 from explorer.spec.scan.plan import Plan
 from explorer.spec.scan.stored_bounds import COMPARED, StoredBounds
-from explorer.spec.text.names import PLAIN
+from explorer.spec.text.names import is_plain
 from explorer.spec.text.units import count
 from explorer.spec.values.values import result_type, source_type
 
@@ -141,7 +141,7 @@ def unmeasured_advice(plan: Plan) -> Iterator[str]:
         if older == files:
             why = f": {'it was' if files == 1 else 'they were'} written before the column was added"
         command = ""
-        if all(PLAIN.fullmatch(part) for part in mode.name.split(".")):
+        if all(map(is_plain, mode.name.split("."))):
             options = f'--where "{mode.name} IS NULL" --option rewrite-all=true'
             command = f" (icedive maintain preview TABLE compact {options} takes {it}, and files with nulls)"
         yield (

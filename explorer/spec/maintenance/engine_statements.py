@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from explorer.model.metadata import TableMetadata
 from explorer.spec.snapshots.retention import DEFAULTS, MAX_SNAPSHOT_AGE
-from explorer.spec.text.names import PLAIN
+from explorer.spec.text.names import is_plain
 
 DAY_MS = 24 * 3600 * 1000
 TRINO_LEAST_AGE_MS = 7 * DAY_MS
@@ -70,7 +70,7 @@ def engine_table_name(parts: Sequence[str], is_lower: bool) -> str:
         parts: The parts of the name, without the catalog.
         is_lower: Whether the engine looks up names in lower case.
     """
-    if len(parts) != 2 or not all(PLAIN.fullmatch(part) for part in parts):
+    if len(parts) != 2 or not all(map(is_plain, parts)):
         return ""
     name = ".".join(parts)
     return "" if is_lower and name != name.lower() else name

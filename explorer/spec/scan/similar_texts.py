@@ -17,7 +17,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionSpec, TableMetadata
 from explorer.spec.filters.expressions import BoundTerm, Expression, predicates
 from explorer.spec.scan.ranges import look_up
-from explorer.spec.text.names import PLAIN, shorten
+from explorer.spec.text.names import is_plain, shorten
 from explorer.spec.text.units import count
 
 MOST_TEXTS, MOST_FOUND, LONGEST = 100, 5, 60
@@ -47,7 +47,7 @@ class SimilarText:
         is_blank = self.asked.strip() != self.asked or self.stored.strip() != self.stored
         differs = "blanks at its ends" if is_blank else "capital letters"
         text = f"did you mean {stored!r}? It is in {where}, and differs from {asked!r} by {differs}"
-        if not PLAIN.fullmatch(column):
+        if not is_plain(column):
             return text
         if not is_blank:
             return f"{text}. lower({column}) = {asked.lower()!r} finds both, but skips no files"

@@ -33,7 +33,12 @@ NOWHERE = ("your_catalog", "your_db.your_table")
 STRANGE = re.compile(r"[/\\:;]|--|\$\{")
 """What no part of a name has that stands in a statement: paths and URIs, which are no names; what ends a statement or
 begins a comment in Spark's shell, which knows no backticks; and what Spark replaces."""
-PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VALUES = frozenset({
+    "true", "false", "null", "user", "session_user", "current_user", "current_date", "current_time",
+    "current_timestamp", "localtime", "localtimestamp",
+})  # fmt: skip
+"""What SQL takes for a value, though a column be called so: `WHERE true = 'true'` is about each row."""
 _ONE_STATEMENT = re.compile(
     r"""(?:[^'"\\;/-]|\\.|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|-(?!-)|/(?!\*))*(?:'(?:[^'\\]|\\.)*|"(?:[^"\\]|\\.)*)?"""
 )
@@ -198,7 +203,12 @@ def name_in_sql(name: str) -> str:
     it is too strange to be made a part of SQL."""
     if not name or not name.isprintable() or STRANGE.search(name):
         return ""
-    return name if PLAIN.fullmatch(name) else in_backticks(name)
+    return name if is_plain(name) else in_backticks(name)
+
+
+def is_plain(name: str) -> bool:
+    """Return whether a name means itself in SQL without backticks."""
+    return bool(_PLAIN.fullmatch(name)) and name.lower() not in _VALUES
 
 
 def in_backticks(name: str) -> str:
