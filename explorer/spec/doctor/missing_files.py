@@ -25,6 +25,8 @@ MAX_COLUMNS = 10
 """Columns whose bounds are compared with those of all other files."""
 LONGEST = 200
 """Characters of a text in a filter."""
+_QUOTES = re.compile(r"""['"\\]""")
+"""What a shell that knows no backticks takes for the beginning of a text, in a name."""
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -60,9 +62,11 @@ def find_filter(file: LiveFile, live: Sequence[LiveFile], missing: frozenset[str
         What stands after WHERE; empty where metadata shows no such filter.
     """
     schema = metadata.schema(metadata.current_schema_id)
-    if schema is None:
-        return ""
+    is_twice = sum(other.path == file.path for other in live) > 1
+    if schema is None or is_twice or file.record_count == 0 or any(one.record_count < 0 for one in live):
+        return ""  # Iceberg takes no file without rows, and one of fewer whatever its bounds and partition are
     columns = {f["id"]: (name_in_sql(f["name"]), f["type"]) for f in schema.raw["fields"]}
+    columns = {own: column for own, column in columns.items() if not _QUOTES.search(column[0])}
     return _by_partition(file, live, missing, metadata, columns) or _by_bounds(file, live, columns)
 
 
