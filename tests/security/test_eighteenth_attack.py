@@ -10,6 +10,8 @@ import pytest
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.text.names import name_in_sql
 from tests.cases.mini import Table
+from tests.security.dimensions import data_file, delete_file
+from tests.security.test_growth import Work
 from tests.support import direct
 
 FIELDS = [(1, "id", "long"), (2, "v", "string")]
@@ -69,3 +71,68 @@ def test_a_name_with_a_quote_is_in_no_printed_delete(tmp_path: Path) -> None:
     table = Table(tmp_path / "t", [(1, "i'd", "long")])
     files = [table.parquet(f"{n}.parquet", {"i'd": [n]}) for n in range(2)]
     assert "DELETE FROM" not in missing_file_remedy(table, *files)
+
+
+# -- work --------------------------------------------------------------------------------------------------------------
+def files_and_deletes(folder: Path, number: int) -> tuple[Table, list[dict[str, Any]], list[dict[str, Any]], int]:
+    """A table of so many data files, to each of which so many equality deletes apply."""
+    table = Table(folder, FIELDS)
+    wide = {"partition": {}, "lower_bounds": {1: bytes(8)}, "upper_bounds": {1: (10**6).to_bytes(8, "little")}}
+    data = [{**data_file(table, n), **wide} for n in range(number)]
+    table.append(*data)
+    sequence = table.md["last-sequence-number"]
+    of_rows = {"partition": {}, "content": 2, "equality_ids": [1], "record_count": 1}
+    deletes = [{**delete_file(table, n), **of_rows} for n in range(number)]
+    table.delta(deletes=deletes)
+    return table, data, deletes, sequence
+
+
+def compaction_of_data(folder: Path, number: int, told: int | None = None) -> Table:
+    """The data files are replaced by one of fewer rows; the manifest list may tell another number of them."""
+    table, data, _, sequence = files_and_deletes(folder, number)
+    listed = [m for m in table.lists[table.md["current-snapshot-id"]] if m["content"]]
+    more = {"sequence_number": sequence, "file_sequence_number": sequence}
+    gone = table.manifest("gone.avro", [(2, file, more) for file in data])
+    gone["deleted_files_count"] = gone["deleted_files_count"] if told is None else told
+    new = table.manifest("new.avro", [(1, {**data_file(table, 10**5), "partition": {}, "record_count": 5})])
+    table.snapshot("replace", [*listed, gone, new])
+    table.write()
+    return table
+
+
+def compaction_of_deletes(folder: Path, number: int) -> Table:
+    """The deletes are removed; what is added has the number of the old data files, so it needs them."""
+    table, data, deletes, sequence = files_and_deletes(folder, number)
+    both = {"file_sequence_number": sequence + 1, "sequence_number": sequence + 1}
+    gone = table.manifest("gone.avro", [(2, file, both) for file in deletes], content=1)
+    new = [(1, {**file, "file_path": f"{file['file_path']}-2"}, {"sequence_number": sequence}) for file in data]
+    old = [(2, file, {"sequence_number": sequence, "file_sequence_number": sequence}) for file in data]
+    table.snapshot("replace", [gone, table.manifest("new.avro", [*new, *old])])
+    table.write()
+    return table
+
+
+def doctors_work(table: Table) -> tuple[int, set[str]]:
+    """Steps that the doctor takes for a table, and the rules that it tells."""
+    work = Work()
+    with work.counted():
+        report = direct.doctor(direct.open_table(str(table.folder)))
+    return sum(work.by_function().values()), {f.rule for f in report.findings}
+
+
+@pytest.mark.parametrize(
+    ("make", "rule"), [(compaction_of_data, "delete-dangling"), (compaction_of_deletes, "delete-dropped")]
+)
+def test_a_compaction_takes_the_doctor_no_work_by_files_times_deletes(tmp_path: Path, make: Any, rule: str) -> None:
+    """800 files and 800 deletes, metadata of 30 KB, took 12 s of the processor: it was refused."""
+    doctors_work(make(tmp_path / "first", 2))  # what is imported
+    (small, _), (middle, _), (large, rules) = (doctors_work(make(tmp_path / str(n), n)) for n in (10, 40, 160))
+    assert rule in rules
+    assert large - middle <= 8 * (middle - small)
+
+
+def test_no_row_is_lost_where_a_list_counts_no_removed_file(tmp_path: Path) -> None:
+    """The doctor said that the parent's deletes hide none of the rows, and to roll back."""
+    for told in (None, 0):
+        _, rules = doctors_work(compaction_of_data(tmp_path / str(told), 5, told))
+        assert "operation-contradicts" not in rules

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
+from explorer.spec.deletes.delete_pairs import DeletePairs
 from explorer.spec.deletes.deletes import Applicability, target_file
 from explorer.spec.deletes.snapshot_deletes import LATER, Deletes
 from explorer.spec.doctor.findings import Finding
@@ -172,22 +173,24 @@ def removal_rules(table: Table, lists: Lists) -> Iterator[Finding]:
             continue
         gone: list[LiveFile] = []
         for manifest, stored in table.tree.stored_entries(removing, metrics=True):
-            gone += removed_files(stored, manifest)
+            entries = removed_entries(stored, manifest)
+            gone += files_of(entries, manifest.partition_spec_id, manifest.manifest_path, ("DELETED",))
         gone = [d for d in gone if d.kind == "equality_deletes"]
-        files = Applicability(table.metadata, LiveFiles.of([]), gone)
+        pairs = DeletePairs(Applicability(table.metadata, LiveFiles.of([]), gone))
         for manifest, stored in table.tree.stored_entries(adding, metrics=True) if gone else ():
-            added = stored.filter(pc.fill_null(pc.equal(stored["status"], ADDED), False))
-            for data in live_files(live_entries(added, manifest), manifest.partition_spec_id, manifest.manifest_path):
-                needed = next((v.delete for v in files.of(data) if v.applies), None)
-                if needed is not None:
-                    yield _removal_finding(lists, snapshot, data, needed)
+            entries = live_entries(stored.filter(pc.fill_null(pc.equal(stored["status"], ADDED), False)), manifest)
+            first = pairs.find_first(entries, manifest.partition_spec_id)
+            hit = entries.filter(pa.array(first >= 0))
+            files = live_files(hit, manifest.partition_spec_id, manifest.manifest_path)
+            for data, at in zip(files, first[first >= 0].tolist(), strict=True):
+                yield _removal_finding(lists, snapshot, data, gone[at])
 
 
-def removed_files(stored: pa.Table, manifest: Any) -> list[LiveFile]:
-    """The files of a manifest's DELETED entries."""
+def removed_entries(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
+    """A manifest's DELETED entries, with what they inherit."""
     some = stored.filter(pc.fill_null(pc.equal(stored["status"], DELETED), False))
     entries = as_of_snapshot(some, manifest, manifest.added_snapshot_id)
-    return files_of(entries, manifest.partition_spec_id, manifest.manifest_path, ("DELETED",))
+    return entries.filter(pc.fill_null(pc.equal(entries["logical_status"], "DELETED"), False))
 
 
 def _removal_finding(lists: Lists, snapshot: Snapshot, data: LiveFile, needed: LiveFile) -> Finding:

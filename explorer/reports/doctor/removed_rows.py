@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from explorer.model.metadata import Snapshot
-from explorer.reports.doctor.delete_rules import removed_files
+from explorer.reports.doctor.delete_rules import removed_entries
+from explorer.spec.deletes.delete_pairs import DeletePairs
 from explorer.spec.deletes.deletes import Applicability
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.entries.entries import live_entries
@@ -33,12 +37,12 @@ class RemovedRows:
             The number; None where that would compare too many files, or a file's sequence number is not known.
         """
         own, before = (lists.lists[one.snapshot_id] for one in (snapshot, parent))
+        sums = {m.manifest_path: lists.held[m.manifest_path].sums for m in (*own, *before)}
         removing = [m for m in own if not m.content and m.added_snapshot_id == snapshot.snapshot_id]
-        removing = [m for m in removing if m.deleted_files_count != 0]
+        removing = [m for m in removing if sums[m.manifest_path]["removed_data_files"]]
         deleting = [m for m in before if m.content]
-        sums = lists.held
-        self._left -= sum(m.deleted_files_count or 0 for m in removing)
-        self._left -= sum(sums[m.manifest_path].sums["delete_files"] for m in deleting)
+        self._left -= sum(sums[m.manifest_path]["removed_data_files"] for m in removing)
+        self._left -= sum(sums[m.manifest_path]["delete_files"] for m in deleting)
         if self._left < 0:
             name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(lists.meta))
             self._not_checked.append(
@@ -48,15 +52,14 @@ class RemovedRows:
         deletes: list[LiveFile] = []
         for manifest, stored in self._table.tree.stored_entries(deleting, metrics=True):
             deletes += live_files(live_entries(stored, manifest), manifest.partition_spec_id, manifest.manifest_path)
-        files = Applicability(self._table.metadata, LiveFiles.of([]), deletes)
-        hidden_alone, positions = 0, dict[tuple[str, int | None], int]()
+        pairs = DeletePairs(Applicability(self._table.metadata, LiveFiles.of([]), deletes))
+        hidden_alone, by_positions = 0, set[int]()
         for manifest, stored in self._table.tree.stored_entries(removing, metrics=True):
-            for data in removed_files(stored, manifest):
-                if data.sequence_number is None:
-                    return None
-                applying = [verdict.delete for verdict in files.of(data) if verdict.applies]
-                if any(delete.kind == "equality_deletes" for delete in applying):
-                    hidden_alone += data.record_count  # one such row may hide any number
-                else:
-                    positions.update({delete.key: delete.record_count for delete in applying})
-        return hidden_alone + sum(positions.values())
+            data = removed_entries(stored, manifest)
+            if data["inherited_sequence_number"].null_count:
+                return None
+            by_equality = pa.array(pairs.count(data, manifest.partition_spec_id).sums["equality"] > 0)
+            hidden_alone += pc.sum(data["record_count"].filter(by_equality)).as_py() or 0  # one may hide any number
+            others = data.filter(pc.invert(by_equality))
+            by_positions |= {*pairs.count(others, manifest.partition_spec_id).used.tolist()}
+        return hidden_alone + sum({deletes[at].key: deletes[at].record_count for at in by_positions}.values())

@@ -4,7 +4,7 @@ over whole columns, without the words."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -177,17 +177,44 @@ class DeletePairs:
         used, reaching = (np.zeros(len(self._files.deletes), bool) for _ in range(2))
         superseded = self._count_file_deletes(data, sums, used)
         reaching |= used
+        for group, rows in self._blocks(data):
+            self._count(data, rows, group, superseded, sums, used, reaching)
+        return DeleteCounts(sums, np.flatnonzero(used), np.flatnonzero(reaching))
+
+    def find_first(self, entries: pa.Table, spec_id: int) -> Ints:
+        """Find a delete that applies, of those that are for no data file alone.
+
+        Args:
+            entries: One data manifest's live entries (with counts and bounds where `fields` says so).
+            spec_id: The manifest's partition spec.
+
+        Returns:
+            For each entry the place in Applicability.deletes of the first of its partition, else of those of all
+            partitions; -1 where none applies.
+        """
+        data = _Data(entries, spec_id, self._fields)
+        superseded, first = np.zeros(data.count, bool), np.full(data.count, -1)
+        for group, rows in self._blocks(data):
+            applies = group.applies(data, rows, superseded)
+            hit = applies.any(axis=1) & (first[rows] < 0)
+            first[rows[hit]] = group.index[applies[hit].argmax(axis=1)]
+        return first
+
+    def _blocks(self, data: _Data) -> Iterator[tuple[_Group, Ints]]:
+        """The deletes of each partition, then those of all, each with rows of data files, CELLS pairs at a time."""
         order = np.argsort(data.codes, kind="stable")
         starts = np.searchsorted(data.codes[order], np.arange(len(data.places) + 1))
+        groups: list[tuple[_Group, Ints]] = []
         for code, where in enumerate(data.places):
             if deletes := self._files.by_place.get(where):
                 if where not in self._groups:
                     self._groups[where] = self._group(deletes)
-                rows = order[starts[code] : starts[code + 1]]
-                self._count(data, rows, self._groups[where], superseded, sums, used, reaching)
+                groups.append((self._groups[where], order[starts[code] : starts[code + 1]]))
         if self._files.everywhere:
-            self._count(data, np.arange(data.count), self._everywhere, superseded, sums, used, reaching)
-        return DeleteCounts(sums, np.flatnonzero(used), np.flatnonzero(reaching))
+            groups.append((self._everywhere, np.arange(data.count)))
+        for group, rows in groups:
+            step = max(1, CELLS // len(group.index))
+            yield from ((group, rows[at : at + step]) for at in range(0, len(rows), step))
 
     def elsewhere(self, entries: pa.Table, spec_id: int) -> dict[int, int]:
         """Find data files that deletes would apply to, were they recorded in the partitions of these files.
@@ -306,15 +333,12 @@ class DeletePairs:
         data: _Data, rows: Ints, group: _Group, superseded: Flags, sums: Mapping[str, Ints], used: Flags,
         reaching: Flags,
     ) -> None:  # fmt: skip
-        step = max(1, CELLS // len(group.index))
-        for start in range(0, len(rows), step):
-            some = rows[start : start + step]
-            applies = group.applies(data, some, superseded)
-            _add(sums, used, group, some, applies)
-            sums["newer_equality"][some] += group.newer_equality(data, some)
-            if group.position.any():
-                applies &= ~group.older(data, some)
-            reaching[group.index[applies.any(axis=0)]] = True
+        applies = group.applies(data, rows, superseded)
+        _add(sums, used, group, rows, applies)
+        sums["newer_equality"][rows] += group.newer_equality(data, rows)
+        if group.position.any():
+            applies &= ~group.older(data, rows)
+        reaching[group.index[applies.any(axis=0)]] = True
 
 
 def _add(sums: Mapping[str, Ints], used: Flags, group: _Group, rows: Ints, applies: Flags) -> None:
