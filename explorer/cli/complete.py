@@ -43,7 +43,7 @@ def values(offer: Offer) -> Completer | None:
 
 def _beginning(begun: str, names: Callable[[], Iterable[str]]) -> list[str]:
     from explorer.errors import ExplorerError
-    from explorer.questions.offers import ONE_WORD
+    from explorer.spec.text.names import ONE_WORD
 
     with suppress(ExplorerError, OSError):
         return sorted({name for name in names() if name.startswith(begun) and ONE_WORD.fullmatch(name)})

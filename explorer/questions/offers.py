@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
 
 MOST = 1_000
 """Files that are looked through."""
-ONE_WORD = re.compile(r"[\w@%+=:,./][\w@%+=:,./-]*")
-"""What is one word, and no option, to bash, zsh and fish, and to a line of a notebook: only such names are put in."""
 
 
 def offers(kind: Offer, table: Table, text: str = "", most: int = MOST) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +137,26 @@ def test_no_row_is_lost_where_a_list_counts_no_removed_file(tmp_path: Path) -> N
     for told in (None, 0):
         _, rules = doctors_work(compaction_of_data(tmp_path / str(told), 5, told))
         assert "operation-contradicts" not in rules
+
+
+# -- lines for a shell -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("name", "shown"), [("00003-a.$(touch${IFS}x)", "PATH"), ("00003-ab", "/metadata/00003-ab")])
+def test_a_metadata_files_name_is_no_part_of_a_line_for_a_shell(tmp_path: Path, name: str, shown: str) -> None:
+    """A file that the log leaves out was told in a command, and its name was a substitution."""
+    table = Table(tmp_path / "t", FIELDS)
+    for n in range(5):
+        table.append(table.parquet(f"{n}.parquet", {"id": [n], "v": ["x"]}))
+    table.write()
+    (third,) = table.folder.glob("metadata/00003-*.metadata.json")
+    (newest,) = table.folder.glob("metadata/00005-*.metadata.json")
+    md, other = json.loads(newest.read_text()), json.loads(third.read_text())
+    other["schemas"][0]["fields"].append({"id": 77, "name": "lost", "required": False, "type": "long"})
+    third.with_name(f"{name}.metadata.json").write_text(json.dumps(other))
+    third.unlink()
+    md["metadata-log"] = [e for e in md["metadata-log"] if "00003-" not in e["metadata-file"]]
+    newest.write_text(json.dumps(md))
+    report = direct.doctor(direct.open_table(str(table.folder)))
+    (told,) = [f.what for f in report.findings if f.rule == "metadata-log-file-missing"]
+    command = told.partition("icedive inspect snapshots ")[2].partition(" and icedive")[0]
+    assert command.removesuffix(".metadata.json").endswith(shown)
+    assert "$" not in command

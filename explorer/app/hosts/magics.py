@@ -16,9 +16,10 @@ from explorer.errors import ExplorerError, TableNotFound, WrongUsage
 from explorer.lab.scenarios.registry import NAMESPACE, SCENARIOS
 from explorer.queries.collection import Collection
 from explorer.questions import QUESTIONS, Parameter, Question
-from explorer.questions.offers import NAMES, ONE_WORD, offers
+from explorer.questions.offers import NAMES, offers
 from explorer.questions.parameters import CatalogAt, TableAt
 from explorer.render.text import clean_lines
+from explorer.spec.text.names import ONE_WORD
 from explorer.table import Table, open_table
 
 NAME = "iceberg"

@@ -18,7 +18,7 @@ from explorer.spec.commits.unnamed_commits import is_of_folder
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.remedy_cases import NOT_IN_TABLE, OTHER_TABLE
 from explorer.spec.doctor.remedy_parts import unnamed_commit_recovery
-from explorer.spec.text.names import NOWHERE, base_name, first_of, in_sql
+from explorer.spec.text.names import NOWHERE, ONE_WORD, base_name, first_of, in_sql
 from explorer.spec.text.units import count
 from explorer.storage.folder_state import RULE, metadata_version
 from explorer.storage.reader import read_metadata
@@ -176,9 +176,10 @@ def _what_is_left(table: Table, paths: Sequence[str]) -> tuple[str, bool]:
             how = "it was expired, or its commit was lost" if lost and not columns else "its commit was lost"
             if lost and twin is not None:
                 how = f"its commit was lost, since the table's snapshot {twin} has its sequence number"
+            shown = path if ONE_WORD.fullmatch(path) else "PATH"
             return (
                 f". {name} is there, with {_lost_words(lost, columns, other)}, {NOT_IN_TABLE}: {how} "
-                f"(icedive inspect snapshots {path} and icedive history schemas {path} show what it has)"
+                f"(icedive inspect snapshots {shown} and icedive history schemas {shown} show what it has)"
             ), True
     if not paths:
         return ", and no such file is in the folder", False

@@ -51,6 +51,8 @@ _WRITTEN = re.compile(
 )
 """A file's name as Iceberg's writers make it (OutputFileFactory): partition, task, the write's UUID, and which file of
 the task it is."""
+ONE_WORD = re.compile(r"[\w@%+=:,./][\w@%+=:,./-]*")
+"""What is one word, and no option, to bash, zsh and fish, and to a line of a notebook: only such names stand in one."""
 _MANIFEST_INDEX = re.compile(r"-m(\d+)\.avro$")
 
 
