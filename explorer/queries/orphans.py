@@ -227,15 +227,31 @@ def _files_below(tree: MetadataTree, folder: str) -> dict[str, ListedFile]:
     return dict(sorted(local_files(root)))
 
 
-def orphan_files(tree: MetadataTree) -> tuple[dict[str, ListedFile], list[OtherMetadata], bool]:
-    """Find the files below a table's folder that no metadata there leads to.
+@dataclass(frozen=True)
+class Orphans:
+    """What is below a table's folder and its own metadata does not lead to.
+
+    Attributes:
+        loose: Files that no metadata there leads to.
+        spared: Files that may be live all the same, each with the reason; by what follows the folder's path.
+        others: The metadata files that the table does not know.
+        is_apart: Whether metadata names files by other schemes or authorities than the table's location has.
+    """
+
+    loose: Mapping[str, ListedFile]
+    spared: Mapping[str, str]
+    others: Sequence[OtherMetadata]
+    is_apart: bool
+
+
+def orphan_files(tree: MetadataTree) -> Orphans:
+    """Find the files below a table's folder that its metadata does not lead to.
 
     Args:
         tree: The table's.
 
     Returns:
-        Such files, the metadata files that the table does not know, and whether metadata names files by other schemes
-        or authorities than the table's location has. Files whose name metadata has in another place are left out.
+        Those to which no metadata there leads, and those that may be live.
 
     Raises:
         UnreadableFile: The folder cannot be listed, or a manifest list or manifest cannot be read.
@@ -244,7 +260,8 @@ def orphan_files(tree: MetadataTree) -> tuple[dict[str, ListedFile], list[OtherM
     prefixes = frozenset(below.prefixes)
     others = other_metadata(tree, {**below.paths, **files_beside(tree)})
     listing = Listing(tree.metadata.location, 0, 0, "", EQUAL, {})
-    return _orphans_below(tree, below, below.may_be_live(others)), others, bool(missing_equalities(listing, prefixes))
+    spared = below.may_be_live(others)
+    return Orphans(_orphans_below(tree, below, spared), spared, others, bool(missing_equalities(listing, prefixes)))
 
 
 def orphans(tree: MetadataTree) -> dict[str, float]:

@@ -139,6 +139,35 @@ def test_no_row_is_lost_where_a_list_counts_no_removed_file(tmp_path: Path) -> N
         assert "operation-contradicts" not in rules
 
 
+# -- files that may be live --------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("uuid", ["", "99999999-1111-4111-8111-111111111111"])
+def test_the_doctor_advises_no_removal_of_what_other_metadata_of_the_folder_leads_to(tmp_path: Path, uuid: str) -> None:
+    """It told of one loose file, and printed remove_orphan_files, which knows the opened metadata alone."""
+    table = Table(tmp_path / "t", FIELDS)
+    for n in range(5):
+        table.append(table.parquet(f"{n}.parquet", {"id": [n], "v": ["x"]}))
+    table.write()
+    (third,) = table.folder.glob("metadata/00003-*.metadata.json")
+    for newer in [*table.folder.glob("metadata/00004-*.json"), *table.folder.glob("metadata/00005-*.json")]:
+        md = json.loads(newer.read_text())
+        newer.write_text(json.dumps({**md, "table-uuid": uuid or md["table-uuid"]}))
+    (table.folder / "data" / "loose.parquet").write_bytes(b"x")
+    report = direct.doctor(direct.open_table(str(third)), files=True)
+    (orphans,) = [f for f in report.findings if f.rule == "orphan-files"]
+    assert orphans.count == 1
+    assert "/data/3.parquet (it is live" in orphans.what
+    assert "CALL" not in orphans.remedy
+    for newer in table.folder.glob("metadata/0000[45]-*.json"):
+        newer.unlink()
+    for name in ("data/[34].parquet", "metadata/*-m0.avro", "metadata/snap-10[45]*"):
+        for path in table.folder.glob(name):
+            if name[0] == "d" or path.name.startswith("snap") or path.name.split("-")[-2][-1] in "45":
+                path.unlink()
+    report = direct.doctor(direct.open_table(str(third)), files=True)
+    (orphans,) = [f for f in report.findings if f.rule == "orphan-files"]
+    assert "remove_orphan_files(" in orphans.remedy
+
+
 # -- lines for a shell -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("name", "shown"), [("00003-a.$(touch${IFS}x)", "PATH"), ("00003-ab", "/metadata/00003-ab")])
 def test_a_metadata_files_name_is_no_part_of_a_line_for_a_shell(tmp_path: Path, name: str, shown: str) -> None:

@@ -18,14 +18,17 @@ from explorer.spec.doctor.finding_groups import MEMBERS
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.missing_files import MissingFile
-from explorer.spec.doctor.remedy_cases import BY_AGE, PREFIXES
+from explorer.spec.doctor.remedy_cases import BY_AGE, PREFIXES, SPARED
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.maintenance.orphan_rules import is_below, written_places
+from explorer.spec.text.names import shorten
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 
 OLD = 72
 """Hours after which remove_orphan_files takes a file for an orphan, if nothing else is said."""
+LONGEST = 200
+"""Characters of a file's name, and of why it may be live."""
 
 
 @dataclass
@@ -162,15 +165,16 @@ def _cleaned_up(lists: Lists, what: _Wrong, gone: Mapping[str, int], oldest: int
 
 def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
     try:
-        loose, others, apart = orphan_files(table.tree)
+        found = orphan_files(table.tree)
     except UnreadableFile as error:
         not_checked.append(f"orphan files: {error}")
         return
     for name, place in written_places(table.metadata):
         if not is_below(place, table.metadata.location):
             not_checked.append(f"orphan files in {name} ({place}), which lies outside the table's folder")
-    if others:
-        not_checked.append(f"files of {count(len(others), 'other metadata file')}: {others[0].why}")
+    loose = found.loose
+    if found.others:
+        not_checked.append(f"files of {count(len(found.others), 'other metadata file')}: {found.others[0].why}")
     if loose:
         now = time.time()
         old = [of.bytes for of in loose.values() if of.written < now - OLD * 3600]
@@ -181,7 +185,17 @@ def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
             "orphan-files", f"{count(len(loose), 'file')} ({whole}) below the table's folder are named neither "
             f"by the metadata file nor by a snapshot or manifest that it leads to; {len(old)} "
             f"({of_old}) are older than {OLD // 24} days (younger ones may be a commit's){'. ' if late else ''}"
-            f"{late}{f'; {PREFIXES}' if apart else ''}",
+            f"{late}{f'; {PREFIXES}' if found.is_apart else ''}"
+            f"{_spared_words(found.spared)}",
             table.metadata.location, count=len(loose), examples=tuple(sorted(loose)[:3]), found=sorted(loose)[0],
             node=("metadata", table.metadata.metadata_location),
         )  # fmt: skip
+
+
+def _spared_words(spared: Mapping[str, str]) -> str:
+    """Say which files remove_orphan_files takes though they may be live; empty without any."""
+    if not spared:
+        return ""
+    first, why = min(spared.items())
+    example = f"{shorten(first, LONGEST)} ({shorten(why, LONGEST)})"
+    return f". {SPARED}: {count(len(spared), 'file')}, such as {example}"

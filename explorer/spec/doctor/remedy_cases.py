@@ -145,6 +145,9 @@ UNCOMMITTED = (
     "not commit are in the table"
 )
 PREFIXES = "metadata names files by another scheme or authority than the table's location has"
+SPARED = (
+    "Others are orphans to remove_orphan_files alone, since it knows no other metadata, and no name in another place"
+)
 SAME_NAMES = (
     "two partition fields have this name: rows are read and written, but Iceberg Java's metadata tables (files, "
     "entries, partitions, position_deletes), rewrite_manifests, rewrite_position_delete_files and "
@@ -248,6 +251,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("value-suspect", ENCODED): "encoded-value",
     ("value-suspect", MAYBE_PADDED): "maybe-padded",
     ("statistics-file", WRONG_COUNTS): "partition-counts",
+    ("orphan-files", SPARED): "spared",
     ("orphan-files", PREFIXES): "prefixes",
     ("orphan-files", UNCOMMITTED): "uncommitted",
     ("readers-differ", OLD_MANIFEST): "old-manifest",

@@ -245,6 +245,9 @@ TEXTS_OF: Mapping[str, str] = {
     "{catalog}.system."
     "remove_orphan_files(table => '{name}', dry_run => true) lists what is older than three days; without dry_run it "
     "removes them, those files too.",
+    "spared": "remove_orphan_files would take files that may be live. icedive maintain preview TABLE remove-orphans "
+    "tells of each why. First see who needs them: another table in this folder, or a state of this one that a catalog "
+    "still has.",
     "prefixes": "remove_orphan_files may refuse, or take files in use for orphans. icedive maintain preview TABLE "
     "remove-orphans tells what it would do with each file, and prints the statement with the arguments that it needs.",
     "lost-metadata": "Where an expiry took that snapshot, nothing has to be done. Else what that metadata file has is "
@@ -377,6 +380,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "dropped-column": "R",
     "unordered-ids": "C",
     "partition-counts": "S",
+    "spared": "D",
     "prefixes": "D",
     "file-size": "K",
     "early-partition": "R",
