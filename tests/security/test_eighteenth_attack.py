@@ -189,3 +189,29 @@ def test_a_metadata_files_name_is_no_part_of_a_line_for_a_shell(tmp_path: Path, 
     command = told.partition("icedive inspect snapshots ")[2].partition(" and icedive")[0]
     assert command.removesuffix(".metadata.json").endswith(shown)
     assert "$" not in command
+
+
+# -- going back --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("told", [True, False])
+def test_going_back_before_a_replace_that_added_rows_is_said_to_lose_them(tmp_path: Path, told: bool) -> None:
+    """An author may call an append a replace, and leave its counts out of the summary: the doctor said that going back
+    loses no row."""
+    table = Table(tmp_path / "t", FIELDS)
+    table.append(table.parquet("a.parquet", {"id": [1], "v": ["a"]}))
+    before = table.lists[table.md["current-snapshot-id"]]
+    files = [table.parquet(f"{n}.parquet", {"id": [n], "v": ["x"]}) for n in range(3)]
+    new = table.manifest("new.avro", [(1, file) for file in files])
+    table.snapshot("replace", [*before, new])
+    summary = {"operation": "replace", "added-records": "3", "deleted-records": "0"}
+    table.md["snapshots"][-1]["summary"] = summary if told else {"operation": "replace"}
+    table.write()
+    if told:
+        table.local(new["manifest_path"]).unlink()
+    else:
+        table.local(files[0]["file_path"]).unlink()
+    report = direct.doctor(direct.open_table(str(table.folder)), files=True)
+    remedies = [f.remedy for f in report.findings if "rollback_to_snapshot" in f.remedy]
+    assert remedies
+    for remedy in remedies:
+        assert "loses none" not in remedy
+        assert "is lost to readers" in remedy

@@ -21,7 +21,7 @@ from explorer.spec.doctor.remedies import (
     remedy,
     unless_not_loaded,
 )
-from explorer.spec.doctor.remedy_cases import CASES, HAS_LOST_SCHEMA
+from explorer.spec.doctor.remedy_cases import ADDS_ROWS, CASES, HAS_LOST_SCHEMA
 from explorer.spec.doctor.remedy_texts import LETTER_OF_CASE, MISREAD_BY, REMEDY_OF, Remedy
 from explorer.spec.doctor.rules import BY_ID, EXIT_CODES, RULES, Depth, Level, Rule, Severity
 from explorer.spec.secrets.redaction import redact
@@ -212,6 +212,8 @@ class RuleChoice:
             previous is not None and complains(previous), lost_files,
             _misread(kept, now), deep, doubts,
             loss_words(previous, metadata, lost_schema) if previous and metadata else "", lost_schema, missing,
+            frozenset(i for f in kept for one in (f, *f.members, *f.explains) if ADDS_ROWS in one.what
+                      for i in one.snapshots),
         )  # fmt: skip
         kept = [replace(f, remedy=unless_not_loaded(f.remedy, f.rule, situation)) for f in kept]
         complete = [

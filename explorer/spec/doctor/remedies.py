@@ -164,6 +164,7 @@ class Situation:
         doubts: Of the current snapshot's deletes that apply to nothing and may be needed, by their kind, how many there
             are and why, of the first of them; None where it is not known.
         missing: What metadata tells of the files that are missing; None where nobody looked for files.
+        adding: The snapshots that call themselves replaces, and added rows by their manifests.
     """
 
     table: str
@@ -182,6 +183,7 @@ class Situation:
     loss: str = ""
     lost_schema: LostSchema | None = None
     missing: Mapping[str, MissingFile] | None = None
+    adding: frozenset[int] = frozenset()
 
 
 def remedy(
@@ -550,7 +552,7 @@ def _alone(situation: Situation, paths: Sequence[str], table: str) -> str:
     """How the entries of data files are taken out; empty where going back loses no row, and that would."""
     metadata = situation.metadata
     target = metadata.snapshot(situation.whole) if metadata else None
-    since, changing = _since(metadata, target)
+    since, changing = _since(situation, target)
     return "" if since and not changing else removal_words(paths, situation.missing or {}, table)
 
 
@@ -573,7 +575,7 @@ def _back(situation: Situation, catalog: str, name: str) -> str:
         )
     return (
         f"Go back to the newest snapshot without faults: CALL {catalog}.system.rollback_to_snapshot("
-        f"'{text_in_sql(name)}', {target.snapshot_id}). {_cost(metadata, target, catalog, name)}"
+        f"'{text_in_sql(name)}', {target.snapshot_id}). {_cost(situation, metadata, target, catalog, name)}"
     )
 
 
@@ -637,20 +639,29 @@ def _steps(metadata: TableMetadata, target: int | None, lost_files: LostFiles) -
     return steps
 
 
-def _since(metadata: TableMetadata | None, target: Snapshot | None) -> tuple[list[Snapshot], list[Snapshot]]:
+def _since(situation: Situation, target: Snapshot | None) -> tuple[list[Snapshot], list[Snapshot]]:
     """The commits that going back to a snapshot undoes, oldest first; and those of them that are no replaces, which
-    change no row."""
+    change no row: a snapshot may call itself one and add rows."""
+    metadata = situation.metadata
     if metadata is None or target is None:
         return [], []
     line = ancestry(metadata, metadata.current_snapshot_id)
     undone = line[: line.index(target.snapshot_id)] if target.snapshot_id in line else []
     since = [snapshot for one in reversed(undone) if (snapshot := metadata.snapshot(one))]
-    return since, [snapshot for snapshot in since if snapshot.operation != "replace"]
+    return since, [
+        one for one in since if one.operation != "replace" or one.snapshot_id in situation.adding or _adds_rows(one)
+    ]
 
 
-def _cost(metadata: TableMetadata, target: Snapshot, catalog: str, name: str) -> str:
+def _adds_rows(snapshot: Snapshot) -> bool:
+    """Whether a commit added more rows than it removed, by its summary."""
+    added, removed = (whole(snapshot.summary.get(f"{what}-records")) or 0 for what in ("added", "deleted"))
+    return added > removed
+
+
+def _cost(situation: Situation, metadata: TableMetadata, target: Snapshot, catalog: str, name: str) -> str:
     """What going back loses, by the operations since then and the summaries of both snapshots."""
-    since, changing = _since(metadata, target)
+    since, changing = _since(situation, target)
     if since and not changing:
         return (
             "Since then there are only replaces (compaction), which add no row: going back loses none. Run no "

@@ -23,6 +23,7 @@ OF_DELETE = (
 SHOWS_PARTITION = "filters skip rows, and Spark shows the partition's value in each row, not the file's"
 WRAPPED = "has no place in {} bits, and wrapped round"
 LOST_ROWS = "a replace changes no rows"
+ADDS_ROWS = "a replace adds no rows"
 STILL_LIVE = "which its manifests still list"
 ROWS_TWICE = "row id with another visible row"
 WITHOUT_PARENT = (
