@@ -215,3 +215,44 @@ def test_going_back_before_a_replace_that_added_rows_is_said_to_lose_them(tmp_pa
     for remedy in remedies:
         assert "loses none" not in remedy
         assert "is lost to readers" in remedy
+
+
+# -- statements that are shown in another way than they are made -------------------------------------------------------
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("password", "sk_live_4242"),  # shown as (hidden), which a live partition may be called
+        ("v", "/home/me/tables/t"),  # a page that is exported says t
+        ("v", "a" * 190),  # it is shown so
+    ],
+)
+def test_a_delete_is_printed_only_as_it_is_shown(tmp_path: Path, column: str, value: str) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long"), (2, column, "string")], [(2, 1000, column, "identity")])
+    files = [
+        table.parquet(f"{n}.parquet", {"id": [n], column: [text]}, partition={column: text})
+        for n, text in enumerate([value, "(hidden)", "t"])
+    ]
+    for file in files:
+        file["value_counts"] = file["null_value_counts"] = {}
+    remedy = missing_file_remedy(table, *files)
+    assert ("DELETE FROM" in remedy) == value.startswith("a")
+    assert "(hidden)" not in remedy
+
+
+def test_a_long_filter_or_path_is_in_no_statement(tmp_path: Path) -> None:
+    names = [f"v{n}" for n in range(3)]
+    columns = [(n + 2, name, "string") for n, name in enumerate(names)]
+    table = Table(
+        tmp_path / "t", [(1, "id", "string"), *columns], [(i, 1000 + i, name, "identity") for i, name, _ in columns]
+    )
+    files = [
+        table.parquet(f"{letter * 200}.parquet", {"id": [letter]}, partition=dict.fromkeys(names, letter * 90))
+        for letter in "ab"
+    ]
+    files[0]["file_path"] = files[0]["file_path"].replace("/data/", f"/data/{'x' * 150}/")
+    file = table.local(files[0]["file_path"])
+    file.parent.mkdir()
+    file.write_bytes(b"x")
+    remedy = missing_file_remedy(table, *files)
+    assert "DELETE FROM" not in remedy
+    assert ".deleteFile(PATH)" in remedy

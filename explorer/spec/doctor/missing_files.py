@@ -11,6 +11,7 @@ from typing import Any
 
 from explorer.model.metadata import TableMetadata
 from explorer.spec.entries.live_files import LiveFile
+from explorer.spec.secrets.redaction import redact
 from explorer.spec.text.names import name_in_sql, path_in_sql, text_in_sql
 from explorer.spec.text.units import count
 from explorer.spec.values.values import decode_bound
@@ -23,8 +24,8 @@ COMPARED = ("int", "long", "date")
 """Types of the columns by whose bounds a filter takes a file: those of which bounds are exact."""
 MAX_COLUMNS = 10
 """Columns whose bounds are compared with those of all other files."""
-LONGEST = 200
-"""Characters of a text in a filter."""
+LONGEST, LONGEST_PATH = 200, 300
+"""Characters of a filter, and of a path, in a statement: what shows a remedy cuts none so short."""
 _QUOTES = re.compile(r"""['"\\]""")
 """What a shell that knows no backticks takes for the beginning of a text, in a name."""
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -67,7 +68,8 @@ def find_filter(file: LiveFile, live: Sequence[LiveFile], missing: frozenset[str
         return ""  # Iceberg takes no file without rows, and one of fewer whatever its bounds and partition are
     columns = {f["id"]: (name_in_sql(f["name"]), f["type"]) for f in schema.raw["fields"]}
     columns = {own: column for own, column in columns.items() if not _QUOTES.search(column[0])}
-    return _by_partition(file, live, missing, metadata, columns) or _by_bounds(file, live, columns)
+    found = _by_partition(file, live, missing, metadata, columns) or _by_bounds(file, live, columns)
+    return found if len(found) <= LONGEST else ""
 
 
 def _by_partition(
@@ -129,8 +131,8 @@ def _literal(value: Any, kind: Any) -> str:
         return str(value)
     if kind == "date" and _DATE.fullmatch(str(value)):
         return f"DATE '{value}'"
-    if kind == "string" and isinstance(value, str) and len(value) <= LONGEST and (text := path_in_sql(value)):
-        return f"'{text}'"
+    if kind == "string" and isinstance(value, str) and len(value) <= LONGEST and "/" not in value:
+        return f"'{text}'" if (text := path_in_sql(value)) else ""  # local paths are cut in files that are passed on
     return ""
 
 
@@ -160,8 +162,9 @@ def removal_words(paths: Sequence[str], missing: Mapping[str, MissingFile], tabl
 
 
 def _in_java(path: str) -> bool:
-    """Whether a path can stand in a text of Java as it is."""
-    return bool(text_in_sql(path)) and not re.search(r'["\\]', path)
+    """Whether a path can stand in a text of Java as it is, and is shown so."""
+    is_plain = bool(text_in_sql(path)) and not re.search(r'["\\]', path)
+    return is_plain and len(path) <= LONGEST_PATH and redact(path) == path
 
 
 def _loss(known: Sequence[MissingFile], number: int) -> str:
@@ -182,9 +185,9 @@ def _loss(known: Sequence[MissingFile], number: int) -> str:
 
 def _in_spark(known: Sequence[MissingFile], number: int, table: str) -> str:
     """Which DELETE in Spark does the same; or why none is known that does."""
-    filters = list(dict.fromkeys(one.where for one in known))
-    if number <= MAX_NAMED and all(filters):
-        statements = "; ".join(f"DELETE FROM {table} WHERE {where}" for where in filters)
+    filters = list(dict.fromkeys(one.where for one in known[: MAX_NAMED + 1]))
+    statements = "; ".join(f"DELETE FROM {table} WHERE {where}" for where in filters)
+    if number <= MAX_NAMED and all(filters) and redact(statements) == statements:
         takes = "the filters take" if len(filters) > 1 else "the filter takes"
         which = "these files" if number > 1 else "this file"
         return f"In Spark this does the same: {statements}. By metadata {takes} {which} whole, and none that is there."
