@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from explorer.spark_engine.sql_guard import quoting
-from explorer.spec.text.names import name_in_sql
+from explorer.spec.text.names import name_in_sql, path_in_sql
 from tests.cases.mini import Table
 from tests.security.dimensions import data_file, delete_file
 from tests.security.test_growth import Work
@@ -237,6 +237,13 @@ def test_a_delete_is_printed_only_as_it_is_shown(tmp_path: Path, column: str, va
     remedy = missing_file_remedy(table, *files)
     assert ("DELETE FROM" in remedy) == value.startswith("a")
     assert "(hidden)" not in remedy
+
+
+def test_a_path_with_a_credential_is_in_no_statement() -> None:
+    """What was printed named another file, which may be there: add_files would have doubled its rows."""
+    assert path_in_sql("s3://b/t/data/a.parquet") == "s3://b/t/data/a.parquet"
+    assert not path_in_sql("s3://b/t/data/a.parquet?X-Amz-Signature=0123456789abcdef")
+    assert not path_in_sql("s3://me:secret@b/t/data/a.parquet")
 
 
 def test_a_long_filter_or_path_is_in_no_statement(tmp_path: Path) -> None:

@@ -233,8 +233,9 @@ def is_one_statement(statement: str) -> bool:
 
 
 def path_in_sql(path: str) -> str:
-    """Return the inside of a text with a path for a statement that is shown; empty where it cannot be one."""
-    return "" if ";" in path else text_in_sql(path)
+    """Return the inside of a text with a path for a statement that is shown; empty where it cannot be one. A credential
+    in it would be hidden: then the statement would be about another file, or other rows."""
+    return "" if ";" in path or redact(path) != path else text_in_sql(path)
 
 
 def beside(name: str, what: str) -> str:
