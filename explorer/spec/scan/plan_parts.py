@@ -86,9 +86,10 @@ def sums(
     unmeasured = list(count_unmeasured(columns_of_files, verdicts.entries, undecided, verdicts.unbounded, added_by))
     by_partition = verdicts.outcome == BY_PARTITION
     for field_id in known & older.keys():
-        files = int((by_partition & verdicts.unbounded.get(field_id, False)).sum())
-        if files:
-            unmeasured.append({"field_id": field_id, "files": 0, "older": 0, "unbounded": 0, "by_partition": files})
+        of_partition = int((by_partition & verdicts.unbounded.get(field_id, False)).sum())
+        if of_partition:
+            none = {"files": 0, "older": 0, "unbounded": 0}
+            unmeasured.append({"field_id": field_id, **none, "by_partition": of_partition})
     row = {
         "amounts": added,
         "wholly": int(verdicts.wholly.sum()),

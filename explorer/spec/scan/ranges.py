@@ -155,7 +155,28 @@ def decode_bounds(data: pa.Array | pa.ChunkedArray, kind: Any, short_days: bool 
             if code[1] == "f":
                 nan[valid] = np.isnan(numbers)
             return Bounds(values, valid & ~nan)
+        if kind == "string" and (texts := _texts(column)) is not None:
+            texts[~valid] = 0
+            return Bounds(texts, valid)
+        return _decode_once(column, kind, short_days)
     return _decode_singly(column.to_pylist(), kind, short_days)
+
+
+def _texts(column: pa.Array) -> Values | None:
+    """Bounds that are texts; None where any is no UTF-8."""
+    try:
+        texts: Values = column.cast(pa.string()).to_numpy(zero_copy_only=False).astype(object)
+    except pa.ArrowInvalid:
+        return None
+    return texts
+
+
+def _decode_once(column: pa.Array, kind: str, short_days: bool) -> Bounds:
+    """Each value that occurs, decoded once."""
+    coded = column.dictionary_encode()
+    bounds = _decode_singly([*coded.dictionary.to_pylist(), None], kind, short_days)
+    places = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
+    return Bounds(bounds.values[places], bounds.known[places])
 
 
 def _decode_singly(data: list[bytes | None], kind: Any, short_days: bool) -> Bounds:
