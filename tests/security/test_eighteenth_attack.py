@@ -210,7 +210,7 @@ def test_going_back_before_a_replace_that_added_rows_is_said_to_lose_them(tmp_pa
     else:
         table.local(files[0]["file_path"]).unlink()
     report = direct.doctor(direct.open_table(str(table.folder)), files=True)
-    remedies = [f.remedy for f in report.findings if "rollback_to_snapshot(table" in f.remedy]
+    remedies = [f.remedy for f in report.findings if "system.rollback_to_snapshot" in f.remedy]
     assert remedies
     for remedy in remedies:
         assert "loses none" not in remedy
