@@ -11,7 +11,7 @@ import pyarrow as pa
 from explorer.model.manifest import ManifestFile
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.filters.expressions import FilterColumn
-from explorer.spec.scan.ranges import Bounds, decode_bounds, join_values, look_up
+from explorer.spec.scan.ranges import Bounds, decode_bounds, join_values, look_up, order_numbers
 
 QUANTILES = (0.5, 0.9, 1.0)
 
@@ -74,8 +74,8 @@ class Overlaps:
         unknown = self._files - len(lows)
         if not len(lows):
             return Clustering(name, self._files, 0, float(self._files), (self._files,) * len(QUANTILES))
-        points = np.concatenate([lows, highs])
-        starts, ends = np.sort(lows), np.sort(highs)
+        points = order_numbers(join_values([lows, highs]))
+        starts, ends = np.sort(points[: len(lows)]), np.sort(points[len(lows) :])
         opened = np.searchsorted(starts, points, "right") - np.searchsorted(ends, points, "left") + unknown
         at = np.quantile(opened, QUANTILES, method="higher")
         return Clustering(name, self._files, len(lows), float(opened.mean()), tuple(int(x) for x in at))

@@ -78,7 +78,7 @@ def _integers(bounds: Values, unit: int) -> Axis:
 
 def _letters(raw: bool, bounds: Values) -> Axis:
     """Texts as numbers whose digits are letters, of which there are those between the lowest and the highest seen."""
-    texts: list[str] = [v.decode("latin-1") if raw else v for v in bounds.tolist()]
+    texts: list[str] = [v.decode("latin-1") if raw else v for v in set(bounds.tolist())]
     low, high = min(texts), max(texts)
     prefix = low[: next((at for at, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))]
     start = len(prefix)
@@ -103,7 +103,8 @@ def _letters(raw: bool, bounds: Values) -> Axis:
         return prefix + "".join(letters)
 
     def numbers(values: Values) -> Floats:
-        return np.array([number(v.decode("latin-1") if raw else v) for v in values.tolist()], np.float64)
+        of_text = {v: number(v.decode("latin-1") if raw else v) for v in set(values.tolist())}
+        return np.fromiter(map(of_text.__getitem__, values.tolist()), np.float64, len(values))
 
     def values(numbers: Floats) -> Values:
         decoded = [text(max(0, int(n))) for n in np.rint(numbers).tolist()]

@@ -12,6 +12,7 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from explorer.spec.entries.numpy_columns import numbers_of
 from explorer.spec.filters.expressions import BoundTerm, Expression, FilterColumn, predicates
@@ -93,8 +94,7 @@ def measure_bounds(bound: Expression, entries: pa.Table, is_read: npt.NDArray[np
         at_cut = np.zeros(len(lower), bool)
         for side, own, step in ((lower, lengths[0], 0), (upper, lengths[1], 1)):
             ends = {_cut(text, longest, step) for text in asked if len(text) > longest > 0}
-            for at in np.flatnonzero(own == longest).tolist() if ends else ():
-                at_cut[at] |= side[at].as_py() in ends
+            at_cut |= (own == longest) & pc.is_in(side, pa.array(ends - {None}, pa.binary())).to_numpy(False)
         all_longest = int(((lengths[0] == longest) & (lengths[1] == longest)).sum())
         yield dict(zip(STORED, (field_id, int(has_bound.sum()), longest, all_longest, int(at_cut.sum())), strict=True))
 
@@ -114,19 +114,17 @@ def lengths_of(column: pa.Array, is_text: bool) -> npt.NDArray[np.int64]:
     found = np.full(len(column), -1, np.int64)
     valid = column.is_valid().to_numpy(zero_copy_only=False)
     some = column.drop_null()
-    sizes = np.array([0, *np.cumsum(_sizes(some))], np.int64)
+    sizes = _sums(pc.binary_length(some).to_numpy(zero_copy_only=False))
     if is_text:
         begins = (numbers_of(some, "u1") & 0xC0) != 0x80  # other bytes go on with a character
-        sizes = np.array([0, *np.cumsum(begins)], np.int64)[sizes]
+        sizes = _sums(begins)[sizes]
     found[valid] = np.diff(sizes)
     return found
 
 
-def _sizes(column: pa.Array) -> npt.NDArray[np.int64]:
-    _, offsets, _ = column.buffers()
-    if not len(column) or offsets is None:
-        return np.zeros(0, np.int64)
-    return np.diff(np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]).astype(np.int64)
+def _sums(numbers: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
+    """How much comes before each place, and at the end all of it."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(numbers, dtype=np.int64)])
 
 
 def add_up(rows: Sequence[Mapping[str, int]], before: Mapping[int, StoredBounds]) -> dict[int, StoredBounds]:
