@@ -61,23 +61,24 @@ class TableReader(ManifestReader):
         self.problems = (*location.problems, *problems, *where.problems)
         super().__init__(Storage([*where.folders, *roots], *keys, moved=where.moved, refused=where.refused))
         self._records = manifests.Known()
-        self._lists: LRUCache[int, Listed] = LRUCache(
+        self._lists: LRUCache[int | str, Listed] = LRUCache(
             MANIFESTS, getsizeof=lambda read: len(read.value) + len(read.problems) + 100
         )
 
     def manifests(self, snapshot: Snapshot) -> Listed:
         """The snapshot's manifest list as list[ManifestFile], in the order it is stored. Never raises for a bad file:
         what is wrong is a Problem, and what could be read is there."""
+        of = snapshot.manifest_list or snapshot.snapshot_id  # many snapshots may name one list
         with self._lock:
-            if snapshot.snapshot_id in self._lists:
-                return self._lists[snapshot.snapshot_id]
+            if of in self._lists:
+                return self._lists[of]
         try:
             result = self._read_list(snapshot)
         except UnreadableFile as error:
             result = ReadResult([], (unreadable(error, "snapshots"),), not isinstance(error, NotNow))
         if result.lasting:
             with self._lock, contextlib.suppress(ValueError):  # larger than the memory for all
-                self._lists[snapshot.snapshot_id] = result
+                self._lists[of] = result
         return result
 
     def _read_list(self, snapshot: Snapshot) -> Listed:
@@ -111,7 +112,7 @@ class TableReader(ManifestReader):
         """These snapshots' manifest lists, and these manifests, will be asked for soon: what is in a store is fetched
         meanwhile. Returns at once."""
         with self._lock:
-            lists = [s for s in snapshots if s.manifest_list and s.snapshot_id not in self._lists]
+            lists = [s for s in snapshots if s.manifest_list and s.manifest_list not in self._lists]
         self.storage.ahead([(str(s.manifest_list), None) for s in lists])
         self.fetch(manifests)
 
