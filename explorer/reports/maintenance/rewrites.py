@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
+import numpy as np
 import pyarrow as pa
 
 from explorer.model.manifest import ManifestFile
@@ -28,7 +29,7 @@ from explorer.spec.entries.lazy_table import Batches, Parts
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.maintenance.rewrite_options import RewriteOptions, Strategy, rule
 from explorer.spec.maintenance.rewrite_parts import Judge, data_files, position_deletes
-from explorer.spec.maintenance.rewrites import JUDGED, Grouping, file_reason
+from explorer.spec.maintenance.rewrites import JUDGED, Grouping, file_reasons
 from explorer.spec.scan.scan import Scan
 from explorer.table import Table
 
@@ -116,20 +117,19 @@ def _files_to_rewrite(grouping: Grouping, rows: Batches) -> Iterator[tuple[str, 
     their sizes are those of blobs."""
     names = ("file_path", "size", "written_at", "vector")
     for part in rows.read():
-        columns = zip(*(part[name].to_pylist() for name in names), strict=True)
-        for (path, size, written_at, vector), group in zip(columns, grouping.group_numbers(part), strict=True):
-            if group is not None and group > 0 and not vector:
+        rewritten = part.select(names).filter(pa.array(grouping.group_numbers(part) > 0))
+        for path, size, written_at, vector in zip(*(rewritten[name].to_pylist() for name in names), strict=True):
+            if not vector:
                 yield path, size, written_at
 
 
 def _file_rows(rule: RewriteOptions, grouping: Grouping, rows: Batches, already: str) -> Iterator[pa.Table]:
     for part in rows.read():
-        columns = (part[n].to_pylist() for n in ("reasons", "size", "record_count", "deletes", "deleted_rows"))
-        groups = list(grouping.group_numbers(part))
+        groups = grouping.group_numbers(part)
         by_name = {
-            "file": part["file_path"], "becomes": ["rewritten" if n and n > 0 else "left" for n in groups],
-            "group": [None if n is None else abs(n) for n in groups],
-            "reason": [already or file_reason(rule, *row) for row in zip(*columns, strict=True)],
+            "file": part["file_path"], "becomes": np.where(groups > 0, "rewritten", "left"),
+            "group": pa.array(np.abs(groups), mask=groups == 0),
+            "reason": [already] * part.num_rows if already else file_reasons(rule, part),
             "partition": part["partition"].cast("string"), "bytes": part["size"],
         }  # fmt: skip
         yield (

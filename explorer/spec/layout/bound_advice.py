@@ -163,9 +163,10 @@ def _escaped(name: str) -> str:
 def _reason(mode: ColumnMode, leaf: Predicate, stored: Mapping[int, StoredBounds]) -> str:
     if not mode.bounds:
         return f"writers leave out its bounds, since {mode.rule}; {mode.setting} = truncate(16), {REWRITE}"
-    bounds, asked = stored.get(mode.field_id), max((len(literal) for literal in leaf.literals), default=0)
-    if bounds is None:
+    bounds = stored.get(mode.field_id)
+    if bounds is None:  # as of all that is no text
         return WIDE.format(mode.name)
+    asked = max((len(literal) for literal in leaf.literals), default=0)
     unit = "characters" if mode.kind == "string" else "bytes"
     kept = mode.kept
     cut = bounds.cut_at(kept)

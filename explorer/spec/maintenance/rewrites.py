@@ -20,7 +20,7 @@ from explorer.spec.values.hashes import hashes
 
 TOO_SMALL, TOO_LARGE, MANY_DELETES, DELETE_RATIO = 1, 2, 4, 8
 """What of a file makes it a candidate, as bits."""
-DELETES = MANY_DELETES | DELETE_RATIO
+SIZES, DELETES = TOO_SMALL | TOO_LARGE, MANY_DELETES | DELETE_RATIO
 GROUP_REASONS = (
     "enough input files", "enough content", "too much content", "a file with too many deletes",
     "a file with too high a delete ratio", "rewrite-all",
@@ -52,21 +52,35 @@ def candidate_reasons(rule: RewriteOptions, sizes: Ints, records: Ints, deletes:
     return reasons.astype(np.int64)
 
 
-def file_reason(rule: RewriteOptions, reasons: int, size: int, records: int, deletes: int, deleted_rows: int) -> str:
-    """Why a file is a candidate, or is none."""
-    parts = []
-    if reasons & TOO_SMALL:
-        parts.append(f"too small: less than {human_bytes(rule.smallest)}")
-    if reasons & TOO_LARGE:
-        parts.append(f"too large: more than {human_bytes(rule.largest)}")
+def file_reasons(rule: RewriteOptions, part: pa.Table) -> list[str]:
+    """Why each file of JUDGED rows is a candidate, or is none."""
+    reasons = ints(part["reasons"], 0)
+    no_reason = "rewrite-all takes every file" if rule.rewrite_all else f"left: {rule.range_words}"
+    of_size = np.array([_size_words(rule, bits) or no_reason for bits in range(SIZES + 1)], object)
+    texts: list[str] = of_size[reasons & SIZES].tolist()
+    with_deletes = np.flatnonzero(reasons & DELETES)
+    chosen = part.select(["record_count", "deletes", "deleted_rows"]).take(pa.array(with_deletes))
+    for at, row in zip(with_deletes.tolist(), chosen.to_pylist(), strict=True):
+        texts[at] = _reason_words(rule, int(reasons[at]), **row)
+    return texts
+
+
+def _size_words(rule: RewriteOptions, reasons: int) -> str:
+    small = f"too small: less than {human_bytes(rule.smallest)}" if reasons & TOO_SMALL else ""
+    large = f"too large: more than {human_bytes(rule.largest)}" if reasons & TOO_LARGE else ""
+    return "; ".join(filter(None, (small, large)))
+
+
+def _reason_words(rule: RewriteOptions, reasons: int, record_count: int, deletes: int, deleted_rows: int) -> str:
+    parts = [_size_words(rule, reasons)]
     if reasons & MANY_DELETES:
         parts.append(f"too many deletes: {deletes} apply, delete-file-threshold is {rule.delete_files}")
     if reasons & DELETE_RATIO:
-        rows = min(deleted_rows, records)
-        parts.append(f"delete ratio: {rows:,} of {records:,} rows, delete-ratio-threshold is {rule.delete_ratio:g}")
-    if parts:
-        return "; ".join(parts)
-    return "rewrite-all takes every file" if rule.rewrite_all else f"left: {rule.range_words}"
+        rows = min(deleted_rows, record_count)
+        parts.append(
+            f"delete ratio: {rows:,} of {record_count:,} rows, delete-ratio-threshold is {rule.delete_ratio:g}"
+        )
+    return "; ".join(filter(None, parts))
 
 
 @dataclass(frozen=True)
@@ -294,16 +308,22 @@ class Grouping:
         targets = self._targets[self.numbers > 0]
         return len(np.unique(targets[targets != 0])), int((targets == 0).sum())
 
-    def group_numbers(self, part: pa.Table) -> Iterator[int | None]:
-        """The number of each file's group (see `numbers`) of JUDGED rows that are read again; None of no candidates."""
-        offset: dict[str, int] = {}
-        for path, reasons in zip(part["manifest_path"].to_pylist(), part["reasons"].to_pylist(), strict=True):
-            if not (reasons or self.rule.rewrite_all):
-                yield None
-                continue
-            at = offset.get(path, self.offsets.get(path, 0))
-            offset[path] = at + 1
-            yield int(self.numbers[at]) if at < len(self.numbers) else None
+    def group_numbers(self, part: pa.Table) -> Ints:
+        """The number of each file's group (see `numbers`) of JUDGED rows that are read again; 0 of no candidates."""
+        manifests, codes = _encode(part["manifest_path"])
+        taken = np.full(len(codes), True) if self.rule.rewrite_all else ints(part["reasons"], 0) != 0
+        order = np.argsort(codes, kind="stable")
+        sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(taken[order])])
+        starts = np.searchsorted(codes[order], np.arange(len(manifests)))
+        before = np.empty(len(codes), np.int64)
+        """How many candidates of its manifest come before each file."""
+        before[order] = sums[:-1] - sums[starts][codes[order]]
+        offsets = np.array([self.offsets.get(path, 0) for path in manifests], np.int64)
+        at = offsets[codes] + before
+        numbers = np.zeros(len(codes), np.int64)
+        has_number = taken & (at < len(self.numbers))
+        numbers[has_number] = self.numbers[at[has_number]]
+        return numbers
 
 
 class _Groups(LazySequence[FileGroup]):
