@@ -85,8 +85,8 @@ QUESTIONS = {
     "health over time": ["history health", "-o", "json"],
     "plan of a filter": ["plan", "region = 'region-03' and id < 1000", "-o", "json"],
     "what a layout would help": ["scan estimate", "region = 'region-03' and id < 1000", "-o", "json"],
-    "doctor": ["doctor", "-o", "json"],
-    "doctor, with the folder's files": ["doctor", "-o", "json", "--files"],
+    "doctor": ["doctor", "-o", "json", "--fail-on", "never"],
+    "doctor, with the folder's files": ["doctor", "-o", "json", "--fail-on", "never", "--files"],
     "what removing orphans would free": ["maintain preview", "-o", "json", "remove-orphans"],
     "bundle": ["export bundle", "{scratch}/bundle.zip"],
 }

@@ -53,19 +53,20 @@ class Overlaps:
     """The bounds of some columns, gathered manifest by manifest: 16 bytes a file and number column, more for texts."""
 
     def __init__(self, columns: Sequence[FilterColumn], parts: Iterable[pa.Table]) -> None:
-        self._columns = columns
         self._files = 0
-        self._bounds: list[list[tuple[Bounds, Bounds]]] = [[] for _ in columns]
+        bounds: list[list[tuple[Bounds, Bounds]]] = [[] for _ in columns]
         for part in parts:
             self._files += part.num_rows
-            for column, gathered in zip(columns, self._bounds, strict=True):
+            for column, gathered in zip(columns, bounds, strict=True):
                 low, high = (part[f"{end}_{column.field_id}"].combine_chunks() for end in ("low", "high"))
                 gathered.append((decode_bounds(low, column.kind), decode_bounds(high, column.kind)))
+        self._each = []
+        for column in columns:
+            self._each.append(self._of(column.name, bounds.pop(0)))  # whose bounds are not kept
 
     def clustering(self) -> list[Clustering]:
         """What was gathered, a column each, the best clustered first; columns without bounds last."""
-        each = [self._of(c.name, bounds) for c, bounds in zip(self._columns, self._bounds, strict=True)]
-        return sorted(each, key=lambda c: (c.bounded == 0, c.average))
+        return sorted(self._each, key=lambda c: (c.bounded == 0, c.average))
 
     def _of(self, name: str, gathered: Sequence[tuple[Bounds, Bounds]]) -> Clustering:
         both = [low.known & high.known for low, high in gathered]

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
-from explorer.spec.entries.numpy_columns import numbers_of
+from explorer.spec.entries.numpy_columns import Ints, numbers_of
 from explorer.spec.filters.expressions import BoundTerm
 from explorer.spec.values.ordering import comparable, float_keys, plain
 from explorer.spec.values.transforms import parse_transform, transform_function
@@ -90,11 +90,9 @@ def order_numbers(values: Values) -> Values:
     first = type(values[0]) if len(values) and values.dtype == object else None
     if first not in (str, bytes) or not all(type(value) is first for value in values):
         return values
-    coded = pa.array(values, pa.large_string() if first is str else pa.large_binary()).dictionary_encode()
-    numbers = np.empty(len(coded.dictionary), np.int64)
-    numbers[pc.sort_indices(coded.dictionary).to_numpy()] = np.arange(len(numbers))
-    places: Values = numbers[coded.indices.to_numpy()]
-    return places
+    array = pa.array(values, pa.large_string() if first is str else pa.large_binary())
+    numbers: Values = pc.rank(array, tiebreaker="dense").to_numpy().astype(np.int64)
+    return numbers
 
 
 _MASKS = ("nulls_only", "may_null", "nans_only", "may_nan", "empty", "sure_no_null", "sure_no_nan")
@@ -175,19 +173,26 @@ def decode_bounds(data: pa.Array | pa.ChunkedArray, kind: Any, short_days: bool 
 
 
 def _texts(column: pa.Array) -> Values | None:
-    """Bounds that are texts; None where any is no UTF-8."""
+    """Bounds that are texts, each that occurs made once; None where any is no UTF-8."""
+    coded = column.dictionary_encode()
     try:
-        texts: Values = column.cast(pa.string()).to_numpy(zero_copy_only=False).astype(object)
+        texts: Values = np.array([*coded.dictionary.cast(pa.string()).to_pylist(), None], object)
     except pa.ArrowInvalid:
         return None
-    return texts
+    return texts[_places(coded)]
+
+
+def _places(coded: pa.DictionaryArray) -> Ints:
+    """Where the value of each row is in its dictionary; beyond its end where there is none."""
+    places: Ints = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
+    return places
 
 
 def _decode_once(column: pa.Array, kind: str, short_days: bool) -> Bounds:
     """Each value that occurs, decoded once."""
     coded = column.dictionary_encode()
     bounds = _decode_singly([*coded.dictionary.to_pylist(), None], kind, short_days)
-    places = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
+    places = _places(coded)
     return Bounds(bounds.values[places], bounds.known[places])
 
 
