@@ -52,6 +52,7 @@ class MatchingFile:
             to before the last, and why.
         other_readers: Other readers that skip the file, in words.
         misread: Columns that Spark takes for other values than the file has, in words.
+        int96: Columns of times that the file stores as INT96, by their names.
         added_by: The snapshot that added the file, by its manifest entry.
     """
 
@@ -61,6 +62,7 @@ class MatchingFile:
     skipped_groups: Sequence[tuple[int, int, str]] = ()
     other_readers: str = ""
     misread: str = ""
+    int96: Sequence[str] = ()
     added_by: int | None = None
 
     def skip_reason(self, position: int) -> str:
@@ -255,7 +257,7 @@ class MatchingRows:
         faults = [difference.words for difference, _ in judged.others if difference.inside_files]
         fault = "; ".join(faults) or "it has the row, so that is wrong"
         groups = [(first, last, f"{why}; {fault}") for first, last, why in reading.skipped]
-        return MatchingFile(data, positions, "", groups, " and ".join(skip), reading.misread)
+        return MatchingFile(data, positions, "", groups, " and ".join(skip), reading.misread, reading.int96)
 
     def _reading(self, judged: _Judged, at: int, data: LiveFile) -> SparkReading:
         """What Spark makes of a file that the scan reads, as a worker found, or as is found here."""

@@ -20,7 +20,7 @@ from explorer.spec.scan.row_groups import GroupVerdict, row_groups
 from explorer.spec.schemas.column_places import taken_by_place
 from explorer.spec.schemas.required_nulls import required_nulls
 from explorer.spec.schemas.schema_fields import kinds_by_id
-from explorer.spec.schemas.stored_types import TypeDifference, date_promotion, type_differences
+from explorer.spec.schemas.stored_types import TypeDifference, date_promotion, is_int96, type_differences
 from explorer.storage.formats.parquet import read_footer
 from explorer.storage.formats.parquet_chunks import read_parts
 from explorer.storage.rows import table_mapping
@@ -101,8 +101,10 @@ def columns_spark_cannot_rewrite(
     return differences
 
 
-def misread_columns(files: TableFiles, data: LiveFile, schema: Schema) -> dict[str, TypeDifference]:
-    """Find the columns of a Parquet file that Spark takes for other values than the file has.
+def misread_columns(
+    files: TableFiles, data: LiveFile, schema: Schema
+) -> tuple[dict[str, TypeDifference], tuple[str, ...]]:
+    """Find the columns of a Parquet file that Spark or other readers take for other values than the file has.
 
     Args:
         files: The table's.
@@ -110,16 +112,17 @@ def misread_columns(files: TableFiles, data: LiveFile, schema: Schema) -> dict[s
         schema: The schema under which it is read.
 
     Returns:
-        How their types differ from the spec's, by their names.
+        How the types of those that Spark misreads differ from the spec's, by their names; the names of those stored as
+        INT96.
 
     Raises:
         UnreadableFile: The footer cannot be read.
     """
     footer = _footer(files, data.path)
     places = taken_by_place(footer, files.metadata, schema, data.file_sequence_number)
-    types = type_differences(footer["columns"], kinds_by_id(schema))
+    types = list(type_differences(footer["columns"], kinds_by_id(schema)))
     differences = (*required_nulls(footer, schema), *places, *types)
-    return {name: d for name, d in differences if d.misread}
+    return {name: d for name, d in differences if d.misread}, tuple(name for name, d in types if is_int96(d))
 
 
 @dataclass(frozen=True)
@@ -128,11 +131,13 @@ class SparkReading:
 
     Attributes:
         misread: Columns that it takes for other values than the file has, in words.
+        int96: Columns of times of microseconds that the file stores as INT96, by their names.
         skipped: The row groups that it skips: the positions from the first to before the last, and why.
         problems: What could not be read to tell it.
     """
 
     misread: str = ""
+    int96: Sequence[str] = ()
     skipped: Sequence[tuple[int, int, str]] = ()
     problems: Sequence[Problem] = ()
 
@@ -145,7 +150,7 @@ class SparkReading:
         """What a worker told."""
         values = json.loads(text)
         skipped = [(first, last, why) for first, last, why in values["skipped"]]
-        return cls(values["misread"], skipped, [Problem(**problem) for problem in values["problems"]])
+        return cls(values["misread"], values["int96"], skipped, [Problem(**problem) for problem in values["problems"]])
 
 
 def spark_reading(files: TableFiles, data: LiveFile, residual: Expression, schema: Schema) -> SparkReading:
@@ -165,8 +170,9 @@ def spark_reading(files: TableFiles, data: LiveFile, residual: Expression, schem
     problems: list[Problem] = []
     skipped: list[tuple[int, int, str]] = []
     misread, first = "", 0
+    int96: tuple[str, ...] = ()
     try:
-        differences = misread_columns(files, data, schema)
+        differences, int96 = misread_columns(files, data, schema)
         misread = "; ".join(f"{name}, {difference.words}" for name, difference in differences.items())
         groups = [] if residual == TRUE else row_groups_of_file(files, data.path, residual, schema, problems.extend)
         for group in groups:
@@ -176,7 +182,7 @@ def spark_reading(files: TableFiles, data: LiveFile, residual: Expression, schem
             first += group.rows
     except UnreadableFile as error:  # its rows were read all the same
         problems.append(Problem(error.path, error.cause, severity="warning"))
-    return SparkReading(misread, skipped, problems)
+    return SparkReading(misread, int96, skipped, problems)
 
 
 def _parts(

@@ -24,9 +24,11 @@ from explorer.spec.rows.row_versions import RowEvent, RowPlace, RowVersion, Stor
 from explorer.spec.scan.filter_names import other_names
 from explorer.spec.scan.null_rows import compared_with_null, words_of_rows
 from explorer.spec.schemas.former_columns import former_columns
+from explorer.spec.schemas.stored_types import NANOSECONDS, READERS_OF_INT96
 from explorer.spec.snapshots.lineage import current_log
 from explorer.spec.text.names import base_name, first_named, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, whole
+from explorer.spec.values.stored_values import is_beyond_nanos
 from explorer.storage.rows import read_schema
 
 SHOWN_UNREADABLE = 5
@@ -472,12 +474,21 @@ class RowHistory:
             lines.append(f"  {readers} {'skip' if ' and ' in readers else 'skips'} its file (icedive docs readers).")
         if columns := standing.misread.get(place):
             lines.append(f"  Spark may show another value of {columns}.")
+        lines += self._int96_words(standing.entries[place], place.row_key)
         for verdict in standing.kept_off[place]:
             holds = "equal values" if verdict.delete.kind == "equality_deletes" else "its position"
             lines.append(f"  {_delete(verdict)} holds {holds}, but does not apply: {verdict.against}.")
         lines += [f"  {_delete(v)} does not apply to its file: {v.against}." for v in standing.harmless[place]]
         lines += [f"  {_delete(v)} applies to its file, but {_miss_words(v)}." for v in standing.spared[place]]
         return lines
+
+    def _int96_words(self, match: MatchingFile, stored: StoredRow) -> Iterator[str]:
+        row = self.rows[stored]
+        for name in match.int96:
+            column = next((own for own in row if name == own or name.startswith(f"{own}.")), "")
+            value = row.get(column)  # a text where Python has none for the time
+            if is_beyond_nanos(value) or (name == column and isinstance(value, str)):
+                yield f"  Another value of {name} is shown by {READERS_OF_INT96}: this one is outside {NANOSECONDS}."
 
     def _hiding_words(self, standing: SnapshotRows, place: RowPlace) -> list[str]:
         verdict = standing.hidden[place]

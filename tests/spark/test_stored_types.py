@@ -28,7 +28,7 @@ from tests.spark.planner_oracle import Iceberg
 from tests.spark.row_group_oracle import Judge
 from tests.statements.printed import statements
 from tests.support import direct
-from tests.support.other_types import COMMON, DAYS, FAILS, MISREAD, RIGHT, Stored, write_table
+from tests.support.other_types import BY_SOME, COMMON, DAYS, FAILS, MISREAD, RIGHT, Stored, write_table
 from tests.support.report_tables import spark_namespace
 
 FAILED = (PySparkException, Py4JJavaError, OverflowError, ValueError)
@@ -65,7 +65,7 @@ def of_rows(folder: Path) -> list[Any]:
     return [row["x"] for row in table.row_history("", engine="local").rows.values()]
 
 
-@pytest.mark.parametrize("stored", [*RIGHT, *COMMON, *MISREAD, *FAILS], ids=str)
+@pytest.mark.parametrize("stored", [*RIGHT, *BY_SOME, *COMMON, *MISREAD, *FAILS], ids=str)
 def test_what_is_said_of_a_type_is_so(stored: Stored, spark: Any, tmp_path: Path) -> None:
     shown, by_rows = {}, []
     for dictionary in (True, False):

@@ -18,7 +18,7 @@ from explorer.spec.doctor.findings import Finding
 from explorer.spec.scan.row_groups import GroupVerdict
 from tests.cases.mini import Table
 from tests.support import direct
-from tests.support.other_types import COMMON, FAILS, INT96, MISREAD, RIGHT, Stored, write_table
+from tests.support.other_types import BY_SOME, COMMON, FAILS, INT96, MISREAD, RIGHT, Stored, write_table
 
 MILLIS = MISREAD[0]
 BY_ROWS = {
@@ -55,6 +55,15 @@ def test_a_type_that_spark_does_not_take_is_an_error(stored: Stored, tmp_path: P
     assert ("'read.parquet.vectorization.enabled'='false'" in finding.remedy) == (str(stored) in BY_ROWS)
     assert ("rewrite_data_files" in finding.remedy) == (str(stored) in BY_ROWS)
     assert str(stored) in BY_ROWS or "No procedure mends it" in finding.remedy
+
+
+@pytest.mark.parametrize("stored", BY_SOME, ids=str)
+def test_what_some_readers_refuse_is_a_warning(stored: Stored, tmp_path: Path) -> None:
+    write_table(tmp_path / "t", stored)
+    [finding] = [f for f in found(tmp_path / "t") if f.rule == "column-type"]
+    assert (finding.severity, finding.refused) == ("warning", "")
+    assert "Cannot promote an int to date" in finding.what
+    assert "rewrite-all" in finding.remedy
 
 
 @pytest.mark.parametrize("stored", [*RIGHT, *COMMON], ids=str)

@@ -41,9 +41,17 @@ from explorer.spec.entries.live_files import LiveFile, live_files
 from explorer.spec.schemas.column_places import taken_by_place
 from explorer.spec.schemas.name_mapping import taken_names
 from explorer.spec.schemas.schema_fields import absent_required_fields, kinds_by_id
-from explorer.spec.schemas.stored_types import RIGHT, TypeDifference, date_promotion, type_differences
+from explorer.spec.schemas.stored_types import (
+    RIGHT,
+    TypeDifference,
+    date_promotion,
+    is_int96,
+    type_differences,
+    with_values,
+)
 from explorer.spec.text.names import ending_below, endings_elsewhere, without_place
 from explorer.spec.values.ordering import comparable
+from explorer.spec.values.stored_values import count_beyond_nanos
 from explorer.spec.values.transforms import as_java, from_bytes, is_narrow, parse_transform
 from explorer.spec.values.values import (
     internal_scalar,
@@ -100,6 +108,8 @@ class _Deep:
         """The columns of its identity partition that the data file at hand does not have."""
         self.by_place: set[str] = set()
         """Columns of the file at hand that Spark does not find."""
+        self.int96: dict[str, TypeDifference] = {}
+        """Columns of the file at hand that are stored as INT96."""
         try:
             self.schema: Schema | None = read_schema(table.metadata, None)
         except UnreadableFile as error:
@@ -195,11 +205,17 @@ class _Deep:
     def _data(self, file: LiveFile) -> Iterator[Finding]:
         self.absent_partition = ()
         self.by_place.clear()
+        self.int96.clear()
         if file.file_format == "PARQUET":
             yield from self._footer(file)
         if self.schema is None:
             return
-        rows = self.table.row_reader.rows(file, self.schema)
+        try:
+            rows = self.table.row_reader.rows(file, self.schema)
+        except ExplorerError:
+            yield from (self._of_type(file, name, difference) for name, difference in self.int96.items())
+            raise
+        yield from self._int96(file, rows)
         mapped = MAPPED in (rows.schema.metadata or {})
         if self.absent_partition and not mapped:
             yield self._of(file, "readers-differ", OF_PARTITION_ALONE, severity="info", columns=self.absent_partition)
@@ -272,7 +288,17 @@ class _Deep:
                 more = {"refused": "part", "columns": (name,)}
                 yield self._of(file, "readers-differ", PROMOTED_DATE, kind, "date", **more)
         for name, difference in type_differences(footer["columns"], kinds):
-            yield self._of_type(file, name, difference)
+            if file.kind == "data_file" and is_int96(difference):
+                self.int96[name] = difference
+            else:
+                yield self._of_type(file, name, difference)
+
+    def _int96(self, file: LiveFile, rows: pa.Table) -> Iterator[Finding]:
+        """Rule 74, of columns whose values tell whether all readers take them."""
+        for place, field in enumerate(self.schema.fields if self.int96 and self.schema else ()):
+            for path, beyond in count_beyond_nanos(rows.column(place), field.name):
+                if difference := self.int96.get(path):
+                    yield self._of_type(file, path, with_values(difference, beyond))
 
     def _row_ids(self, file: LiveFile, field_ids: Collection[int]) -> Iterator[Finding]:
         """Rule 76, of a file that a rewrite added."""
@@ -296,7 +322,8 @@ class _Deep:
 
     def _of_type(self, file: LiveFile, name: str, difference: TypeDifference) -> Finding:
         severity = "error" if difference.fails or difference.misread else "warning"
-        more: dict[str, Any] = {"severity": "info"} if difference.effect == RIGHT else {"severity": severity}
+        is_right = difference.effect.startswith(RIGHT)
+        more: dict[str, Any] = {"severity": "info" if is_right else severity}
         more |= {"refused": "part"} if difference.fails else {}
         what = f"a column is not stored in the spec's type: {difference.effect}"
         if severity == "error" and not difference.mended_by_rows:

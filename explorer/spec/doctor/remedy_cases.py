@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from explorer.spec.schemas.stored_types import RIGHT
+from explorer.spec.schemas.stored_types import DECODES_NANOSECONDS, PLAIN_DATE, RIGHT
 
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 ENCODED = (
@@ -261,5 +261,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("delete-repeated", CROSSED): "crossed-tasks",
     ("column-type", RIGHT): "type-read-right",
     ("column-type", NOT_MENDED): "type-misread",
+    ("column-type", DECODES_NANOSECONDS): "type-read-by-some",
+    ("column-type", PLAIN_DATE): "type-read-by-some",
 }
 """By rule and words: the case."""

@@ -331,6 +331,9 @@ TEXTS_OF: Mapping[str, str] = {
     "new-uuid": "Nothing is lost, no row is affected, and nothing in Spark sets a UUID: open the table again where it "
     "is refused. Have its writer keep the UUID of the table.",
     "type-read-right": "Nothing has to be done. Any rewrite writes the spec's types.",
+    "type-read-by-some": "Spark reads the values as they are, so it can write them anew: CALL {catalog}.system."
+    "rewrite_data_files(table => '{name}', options => map('rewrite-all', 'true')) writes the spec's types, which all "
+    "readers take. Older snapshots keep the fault until they expire.",
     "type-misread": "No procedure mends it: a rewrite would fail, or write other values for good. pyiceberg may read "
     "the file. Where Spark reads it by itself (SELECT * FROM parquet.`PATH`, with a CAST), delete the rows of the file "
     "by a filter that takes it whole, and insert what was read from its path, before any snapshot expires. Otherwise "
@@ -395,6 +398,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "position-bounds": "C",
     "avro-refused": "G",
     "type-read-right": "H",
+    "type-read-by-some": "R",
     "no-summary": "E",
     "old-field": "J",
     "rows-lost": "G",

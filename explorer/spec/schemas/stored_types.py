@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from explorer.spec.values.stored_values import Column
@@ -70,6 +70,25 @@ def type_difference(column: Column, kind: Any) -> TypeDifference | None:
     effect, fails, misread, mended = _effect(kind, column, physical, mark)
     words = " or ".join(dict.fromkeys(_words(*pair) for pair in expected))
     return TypeDifference(_words(physical, mark), words, effect, fails, misread, mended)
+
+
+def is_int96(difference: TypeDifference) -> bool:
+    """Whether a column is stored as INT96 where the table has a time of microseconds, which Spark reads right."""
+    return difference.effect == _INT96
+
+
+def with_values(difference: TypeDifference, beyond: int) -> TypeDifference:
+    """Say of a column of INT96 what its values make of it.
+
+    Args:
+        difference: How its type differs.
+        beyond: How many of its values nanoseconds cannot tell.
+    """
+    if not beyond:
+        return replace(difference, effect=f"{RIGHT}, since no value is outside {NANOSECONDS}")
+    does = "value is" if beyond == 1 else "values are"
+    effect = f"{beyond:,} {does} outside {NANOSECONDS}: {READERS_OF_INT96} show another time there, without an error"
+    return replace(difference, effect=f"{effect}; Spark and DuckDB read it right")
 
 
 def date_promotion(column: Column, kind: Any) -> TypeDifference | None:
@@ -155,6 +174,18 @@ def _is_common(kind: str, column: Column, physical: str, mark: str) -> bool:
 
 RIGHT = "readers take it all the same"
 """The effect of a type that harms nobody."""
+NANOSECONDS = "1677-09-21 to 2262-04-11"
+"""The times that nanoseconds since 1970 can tell, in 64 bits."""
+DECODES_NANOSECONDS = "decode INT96 as nanoseconds"
+READERS_OF_INT96 = f"readers that {DECODES_NANOSECONDS} (pyarrow, so pyiceberg 0.12; polars; arrow-rs by default)"
+_INT96 = (
+    f"Spark and DuckDB read it right; {READERS_OF_INT96} show another time, without an error, for a value outside "
+    f"{NANOSECONDS}"
+)
+PLAIN_DATE = (
+    "Spark reads it right; pyiceberg 0.12 ('Cannot promote an int to date') and polars 2.1 refuse the column, and "
+    "DuckDB 1.5 reads the file's numbers"
+)
 _Effect = tuple[str, bool, bool, bool]
 """The effect in words, and whether Spark fails, misreads, and reads rightly without its vectorized reader."""
 _MISREAD_MILLIS = (
@@ -172,6 +203,8 @@ def _effect(kind: str, column: Column, physical: str, mark: str) -> _Effect:
         return f"Spark 4.1 fails on the column ('Unsupported logical type: {mark}')", True, False, False
     if kind in ("timestamp", "timestamptz") and physical in ("INT64", "INT96"):
         return _effect_of_time(physical, mark)
+    if (kind, physical, mark) == ("date", "INT32", ""):
+        return PLAIN_DATE, False, False, False
     if (kind, physical, mark) in _READ_RIGHT:
         return RIGHT, False, False, False
     if _FIXED.fullmatch(kind) and physical == "FIXED_LEN_BYTE_ARRAY":
@@ -189,7 +222,9 @@ def _effect_of_decimal(precision: int, scale: int, column: Column, mark: str) ->
 
 
 def _effect_of_time(physical: str, mark: str) -> _Effect:
-    if physical == "INT96" or mark in _MICROS:
+    if physical == "INT96":
+        return _INT96, False, False, False
+    if mark in _MICROS:
         return RIGHT, False, False, False
     if mark.startswith("TIMESTAMP_MILLIS"):
         return _MISREAD_MILLIS, False, True, True
@@ -202,9 +237,8 @@ def _effect_of_time(physical: str, mark: str) -> _Effect:
 _READ_RIGHT = {
     *(("int", "INT32", mark) for mark in _SIGNED), *(("long", "INT32", mark) for mark in _SIGNED),
     *(("long", "INT64", mark) for mark in _SIGNED), *(("string", "BYTE_ARRAY", mark) for mark in ("JSON", "ENUM")),
-    ("date", "INT32", ""),
 }  # fmt: skip
-"""What Spark reads rightly."""
+"""What readers read rightly."""
 _READ_BY_ROWS = {
     ("int", "INT32", "DATE"), ("long", "INT64", "TIMESTAMP_MICROS"), ("long", "INT64", "TIMESTAMP_MICROS_UTC"),
     ("binary", "FIXED_LEN_BYTE_ARRAY", ""), ("uuid", "BYTE_ARRAY", ""), ("fixed", "BYTE_ARRAY", ""),

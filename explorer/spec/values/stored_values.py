@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from explorer.spec.values.transforms import DECIMAL_BYTES
+from explorer.spec.values.values import internal_value
 
 Column = Mapping[str, Any]
 """A column of storage.formats.parquet.read_footer: type, logical_type, precision, scale."""
@@ -18,6 +23,8 @@ _TYPES = {
     "decimal": ("INT32", "INT64", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"),
 }  # fmt: skip
 """The types in which Iceberg stores its own, before a promotion too."""
+_LEAST_NANOS, _MOST_NANOS = -(2**63 // 1000), (2**63 - 1) // 1000
+"""The times that nanoseconds since 1970 can tell in 64 bits, in microseconds."""
 JULIAN_EPOCH = 2_440_588
 """The Julian day of 1970-01-01."""
 
@@ -42,6 +49,44 @@ def from_stored_in_java(column: Column, kind: str) -> Callable[[Any], Any] | Non
     if column["type"] == "INT96" and kind in ("timestamp", "timestamptz"):
         return _micros
     return _same if is_whole(column, kind) else column_decoder(column, kind)
+
+
+def count_beyond_nanos(values: pa.ChunkedArray | pa.Array, path: str) -> Iterator[tuple[str, int]]:
+    """Count the times of a column, and of each field inside it, that nanoseconds since 1970 cannot tell.
+
+    Args:
+        values: The column.
+        path: Its name.
+
+    Yields:
+        The path of a column of times, as schema_fields.walk_fields has it, and how many.
+    """
+    kind = values.type
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if pa.types.is_struct(kind):
+        for place, inside in enumerate(values.flatten()):
+            yield from count_beyond_nanos(inside, f"{path}.{kind.field(place).name}")
+    elif pa.types.is_map(kind):
+        yield from count_beyond_nanos(values.keys, f"{path}.key")
+        yield from count_beyond_nanos(values.items, f"{path}.value")
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        yield from count_beyond_nanos(values.flatten(), f"{path}.element")
+    elif pa.types.is_timestamp(kind) and kind.unit == "us":
+        micros = values.cast(pa.int64())
+        outside = pc.or_(pc.less(micros, _LEAST_NANOS), pc.greater(micros, _MOST_NANOS))
+        yield path, pc.sum(outside).as_py() or 0
+
+
+def is_beyond_nanos(value: Any) -> bool:
+    """Whether a value of a row, or one inside it, is a time that nanoseconds since 1970 cannot tell."""
+    if isinstance(value, Mapping):
+        return any(map(is_beyond_nanos, (*value.keys(), *value.values())))
+    if isinstance(value, (list, tuple)):
+        return any(map(is_beyond_nanos, value))
+    if isinstance(value, datetime.datetime):
+        return not _LEAST_NANOS <= internal_value(value) <= _MOST_NANOS
+    return False
 
 
 def is_whole(column: Column, kind: str) -> bool:
