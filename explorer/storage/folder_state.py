@@ -20,6 +20,7 @@ from explorer.spec.doctor.remedy_cases import (
     HINT_AHEAD,
     HINT_BEHIND,
     HINT_UNREAD,
+    NAMED_EARLIER,
     NO_HINT,
     NO_VERSION,
     SHARED_FOLDER,
@@ -142,6 +143,37 @@ def state_of_catalog(opened: str, names: Sequence[str], read: Callable[[str], by
     return notes.state(own, reason)
 
 
+def state_of_named(opened: str, names: Sequence[str], read: Callable[[str], bytes]) -> FolderState:
+    """Compare a metadata file that was named with the others in its folder.
+
+    Args:
+        opened: The path of that file.
+        names: The names in its folder.
+        read: Reads a file of the folder. Raises UnreadableFile."""
+    reason, own = "this metadata file was named", base_name(opened)
+    notes = _Notes(opened.rpartition("/")[0])
+    newer = _newer_files([name for name in names if METADATA_NAME.match(name)], own)
+    heads, _, _ = _heads(newer[:NEWER], read)
+    further = next((words for name in heads if (words := _further(own, name, heads[name], read))), "")
+    if further:
+        notes.beside.append(further)
+        notes.problem(
+            own,
+            f"{NAMED_EARLIER}, and the folder contains {further}. {_writer_at(metadata_version(own))}",
+            "open the folder, or the catalog's name, to see the newest state",
+            "info",
+        )
+    return notes.state(own, reason)
+
+
+def _writer_at(version: int | None) -> str:
+    """What befalls the commits after a version."""
+    return (
+        f"A writer or maintenance that begins from version {version} may drop the commits after it: write a state "
+        "without them, or remove their files (ClickHouse/ClickHouse#120165)"
+    )
+
+
 def _further(own: str, name: str, head: StateHead, read: Callable[[str], bytes]) -> str:
     """How far a newer metadata file is from the one that a catalog points to; empty where it is another table's."""
     earlier = [base_name(path) for path in head.earlier]
@@ -206,7 +238,7 @@ def _hadoop_state(
         notes.problem(
             HINT,
             f"{HINT_BEHIND}: it says {number}, and version {version} exists. Iceberg goes on to "
-            f"{version}; readers that stop at the hint (pyiceberg) show version {number}",
+            f"{version}; readers that stop at the hint (pyiceberg) show version {number}. {_writer_at(number)}",
             "the next commit writes the hint anew",
         )
     cut_off = [hadoop[v] for v in sorted(hadoop) if v > version]
@@ -269,7 +301,8 @@ def _state_of_hint(notes: _Notes, names: Sequence[str], name: str) -> FolderStat
         notes.beside.append(f"{count(len(newer), 'metadata file')} of a higher version ({first_of(newer, 3)})")
         notes.problem(
             HINT,
-            f"the version hint names {name}, and the folder contains {first_of(newer, 3)} of a higher version",
+            f"the version hint names {name}, and the folder contains {first_of(newer, 3)} of a higher version. "
+            f"{_writer_at(version)}",
             "readers that follow the hint (pyiceberg) show the older state",
         )
     return notes.state(name, f"{HINT} names it")

@@ -13,7 +13,14 @@ from explorer.model.problem import Problem
 from explorer.spec.text.names import shorten
 from explorer.storage import limits
 from explorer.storage.allowed_roots import metadata_folder
-from explorer.storage.folder_state import HINT, METADATA_NAME, folder_state, state_of_catalog
+from explorer.storage.folder_state import (
+    HINT,
+    METADATA_NAME,
+    FolderState,
+    folder_state,
+    state_of_catalog,
+    state_of_named,
+)
 from explorer.storage.paths import canonical, is_written_once, local_path, move_path, normal_path
 from explorer.storage.storage import Storage
 
@@ -178,8 +185,8 @@ def check_is_not_ours(name: str, identifier: str, location: str, own: Mapping[st
         )
 
 
-def _with_neighbours(named: Location) -> Location:
-    """What else a local folder contains beside the metadata file that a catalog points to."""
+def _with_neighbours(named: Location, compare: Callable[..., FolderState] = state_of_catalog) -> Location:
+    """What else a local folder contains beside the metadata file that a catalog points to, or that was named."""
     path = local_path(named.metadata_location)
     if path is None:  # `pointer` lists the folder in a store: opening a table takes no request for it
         return named
@@ -187,7 +194,7 @@ def _with_neighbours(named: Location) -> Location:
     storage = Storage([folder])
     try:
         names = _names(folder)
-        state = state_of_catalog(path, names, lambda name: storage.read(f"{folder}/{name}", limit=limits.METADATA))
+        state = compare(path, names, lambda name: storage.read(f"{folder}/{name}", limit=limits.METADATA))
     except (ExplorerError, OSError):  # whoever opens the file says what is wrong
         return named
     return replace(named, beside=state.beside, problems=state.problems)
@@ -199,7 +206,8 @@ def _by_path(table: str, properties: Mapping[str, str]) -> Location:
     if METADATA_NAME.match(path.rsplit("/", 1)[-1]) and not (local is not None and os.path.isdir(path)):
         if local is not None and not os.path.isfile(path):
             raise TableNotFound(f"{table}: no such file")
-        return Location(_folder_name(path), path, "this metadata file was named", properties=properties)
+        named = Location(_folder_name(path), path, "this metadata file was named", properties=properties)
+        return _with_neighbours(named, state_of_named)
     if local is None:
         return _open_folder(path, _remote_names(path, properties), properties)
     if os.path.isfile(path):

@@ -177,6 +177,7 @@ ALTERNATIVES: dict[str, str] = {
     "another table was made of this one's metadata": "metadata-fork",
     "or somebody took the line out": "= nothing has to be done in either case",
     "it was expired, or its commit was lost": "lost-metadata",
+    "or its writer keeps no log": "begun-anew",
 }  # fmt: skip
 """Every text of the doctor that names alternatives, and how its remedy deals with them."""
 

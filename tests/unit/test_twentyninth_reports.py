@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from pyiceberg.exceptions import ResolveError
 from pyiceberg.table import StaticTable
 
+from explorer.cli import main
 from explorer.spec.doctor.findings import Finding
 from tests.cases.mini import Table
 from tests.support import direct
@@ -115,3 +118,100 @@ def test_a_date_that_is_a_number_is_refused_by_pyiceberg(tmp_path: Path) -> None
     table = write_table(tmp_path / "t", BY_SOME[0])
     with pytest.raises(ResolveError, match="Cannot promote an int to date"):
         read_by_pyiceberg(table)
+
+
+# -- commits that a stale hint or path leaves out ----------------------------------------------------------------------
+def three_commits(folder: Path) -> Table:
+    table = Table(folder, [(1, "id", "long")])
+    for number in (1, 2, 3):
+        table.append(table.parquet(f"{number}.parquet", {"id": [number]}))
+    return table
+
+
+def metadata_files(folder: Path) -> list[Path]:
+    return sorted((folder / "metadata").glob("*.metadata.json"))
+
+
+def name_as_hadoop(folder: Path, hint: str) -> None:
+    for number, path in enumerate(metadata_files(folder), 1):
+        path.rename(path.with_name(f"v{number}.metadata.json"))
+    (folder / "metadata" / "version-hint.text").write_text(hint)
+
+
+def test_a_stale_hint_tells_of_writers_that_begin_there(tmp_path: Path) -> None:
+    """ClickHouse/ClickHouse#120165."""
+    three_commits(tmp_path / "t")
+    newest = len(metadata_files(tmp_path / "t"))
+    name_as_hadoop(tmp_path / "t", f"{newest - 1}")
+    [finding] = [f for f in direct.doctor(str(tmp_path / "t")).findings if f.rule == "metadata-choice"]
+    assert f"begins from version {newest - 1} may drop the commits after it" in finding.what
+    assert "Let no writer and no maintenance that stops at the hint run" in finding.remedy
+
+
+@pytest.mark.parametrize("hadoop", [True, False])
+def test_an_earlier_metadata_file_that_is_named(hadoop: bool, tmp_path: Path) -> None:
+    three_commits(tmp_path / "t")
+    if hadoop:
+        name_as_hadoop(tmp_path / "t", "1")
+    *_, before, newest = metadata_files(tmp_path / "t")
+    [finding] = [f for f in direct.doctor(str(before)).findings if f.rule == "metadata-choice"]
+    assert finding.severity == "info"
+    assert "an earlier metadata file of the table was opened by its path" in finding.what
+    assert newest.name in finding.what
+    assert "may drop the commits after it" in finding.what
+    assert "metadata-choice" not in [f.rule for f in direct.doctor(str(newest)).findings]
+    for command in ("overview", "show"):
+        result = CliRunner().invoke(main, [command, str(before)])
+        assert "an earlier metadata file of the table was opened by its path" in result.output + result.stderr
+
+
+def test_a_newer_file_of_another_table_is_no_later_state(tmp_path: Path) -> None:
+    three_commits(tmp_path / "t")
+    *_, before, newest = metadata_files(tmp_path / "t")
+    uuid = "11111111-2222-3333-4444-555555555555"
+    newest.write_text(json.dumps(json.loads(newest.read_text()) | {"table-uuid": uuid, "metadata-log": []}))
+    assert "opened by its path" not in " ".join(f.what for f in direct.doctor(str(before)).findings)
+
+
+def begun(folder: Path) -> list[Finding]:
+    return [f for f in direct.doctor(str(folder)).findings if "begins anew" in f.what]
+
+
+@pytest.mark.parametrize("others", [True, False])
+def test_a_history_that_begins_anew(others: bool, tmp_path: Path) -> None:
+    table = three_commits(tmp_path / "t")
+    table.md["metadata-log"] = []
+    table.md["snapshots"] = table.md["snapshots"][-1:]
+    table.md["snapshot-log"] = table.md["snapshot-log"][-1:]
+    table.md["snapshots"][0].pop("parent-snapshot-id", None)
+    newest = metadata_files(tmp_path / "t")[-1]
+    newest.write_text(json.dumps(table.md))
+    for path in metadata_files(tmp_path / "t")[: -1 if not others else 0]:
+        path.unlink()
+    [finding] = begun(tmp_path / "t")
+    assert finding.severity == "info"
+    assert "last-sequence-number is 3" in finding.what
+    assert ("nothing in it leads back" in finding.what) == (not others)
+
+
+def test_a_version_0_is_no_first_name(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    for path in metadata_files(tmp_path / "t"):
+        path.unlink()
+    table.md["metadata-log"] = []
+    table.append(table.parquet("1.parquet", {"id": [2, 3]}))
+    [path] = metadata_files(tmp_path / "t")
+    content = json.loads(path.read_text()) | {"metadata-log": []}
+    path.unlink()
+    for name, expected in (("v0.metadata.json", 1), ("v1.metadata.json", 0)):
+        path = path.with_name(name)
+        path.write_text(json.dumps(content))
+        found = begun(tmp_path / "t")
+        assert len(found) == expected
+        assert all("v0.metadata.json is no name" in f.what and "nothing in it leads back" in f.what for f in found)
+        path.unlink()
+
+
+def test_a_first_metadata_file_begins_nothing_anew(tmp_path: Path) -> None:
+    Table(tmp_path / "t", [(1, "id", "long")])
+    assert begun(tmp_path / "t") == []

@@ -16,16 +16,17 @@ from explorer.queries.unnamed_commits import find_unnamed_commits
 from explorer.spec.commits.uncommitted_files import YOUNG
 from explorer.spec.commits.unnamed_commits import is_of_folder
 from explorer.spec.doctor.findings import Finding, finding
-from explorer.spec.doctor.remedy_cases import NOT_IN_TABLE, OTHER_TABLE
+from explorer.spec.doctor.remedy_cases import BEGUN_ANEW, NOT_IN_TABLE, OTHER_TABLE
 from explorer.spec.doctor.remedy_parts import unnamed_commit_recovery
 from explorer.spec.text.names import NOWHERE, ONE_WORD, base_name, first_of, in_sql
 from explorer.spec.text.units import count
-from explorer.storage.folder_state import RULE, metadata_version
+from explorer.storage.folder_state import METADATA_NAME, RULE, metadata_version
 from explorer.storage.reader import read_metadata
 from explorer.table import Table
 
 TRIED = 20
 """Other metadata files that are read."""
+_ZERO = re.compile(r"v0(?:\.gz)?\.metadata\.json(?:\.gz)?")
 _VERSION = re.compile(r"(\d{5,})-[^/]*\.metadata\.json(?:\.gz)?|(\d{5,})-[^/]*\.gz\.metadata\.json")
 
 
@@ -154,6 +155,42 @@ def log_rules(table: Table) -> Iterator[Finding]:
         examples=tuple(f"{folder}/{name}" for name in there[:3]),
         node=("metadata", meta.metadata_location),
         **({"severity": "warning"} if lost else {}),
+    )
+
+
+def beginning_rules(table: Table) -> Iterator[Finding]:
+    """Of rule 20: a metadata file that tells of no earlier one, though the table is older or its name is no first
+    one."""
+    meta = table.metadata
+    if meta.metadata_log:
+        return
+    folder, _, name = meta.metadata_location.rpartition("/")
+    last = meta.last_sequence_number or 0
+    numbers = {snapshot.sequence_number for snapshot in meta.snapshots if snapshot.sequence_number}
+    signs = []
+    if _ZERO.fullmatch(name):
+        signs.append(
+            f"{name} is no name that Iceberg Java writes, whose folders begin with v1, nor one of a catalog's table"
+        )
+    if last > max(len(numbers), 1):
+        signs.append(f"its last-sequence-number is {last:,}, and it has {count(len(numbers), 'snapshot')} of its own")
+    if not signs:
+        return
+    others = [n for n in names_in(table, folder) if METADATA_NAME.match(n) and n != name]
+    left = (
+        f"The folder has {count(len(others), 'other metadata file')} ({first_of(sorted(others), 3)}), which may be of "
+        "before"
+        if others
+        else "The folder has no other metadata file, so nothing in it leads back to what was there before"
+    )
+    yield finding(
+        "metadata-log-file-missing",
+        f"its metadata log is empty, and {' and '.join(signs)}: {BEGUN_ANEW}, or its writer keeps no log. A compaction "
+        f"that writes the table anew does so (ClickHouse/ClickHouse#120165). {left}",
+        meta.metadata_location,
+        "/metadata-log",
+        found=0,
+        node=("metadata", meta.metadata_location),
     )
 
 

@@ -99,6 +99,8 @@ NOT_IN_TABLE = "which the table does not have"
 SHARED_FOLDER = "tables share this folder"
 OTHER_TABLE = "metadata of another table is in this folder: it"
 BEHIND = "the catalog is behind its folder"
+NAMED_EARLIER = "an earlier metadata file of the table was opened by its path"
+BEGUN_ANEW = "the history begins anew with this metadata file"
 OTHER_HEADER_SPEC = "its header's partition-spec is not that of the table metadata"
 OLD_MANIFEST = (
     "its format version is 1, which a table of a later version may have: some readers refuse it ('Invalid schema "
@@ -240,6 +242,8 @@ CASES: Mapping[tuple[str, str], str] = {
     ("metadata-choice", NO_HINT): "hint-missing",
     ("metadata-choice", HINT_UNREAD): "hint-missing",
     ("metadata-choice", HINT_BEHIND): "hint-behind",
+    ("metadata-choice", NAMED_EARLIER): "named-earlier",
+    ("metadata-log-file-missing", BEGUN_ANEW): "begun-anew",
     ("metadata-choice", STRANGE_NAME): "version-misnamed",
     ("metadata-choice", HINT_AHEAD): "hint-ahead",
     ("metadata-choice", VERSION_GONE): "version-gone",

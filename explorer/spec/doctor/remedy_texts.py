@@ -351,7 +351,12 @@ TEXTS_OF: Mapping[str, str] = {
     "hint-missing": "Nothing has to be done for Spark. Any commit that Spark makes in this folder writes the file, for "
     "readers that need it: ALTER TABLE {table} SET TBLPROPERTIES ('written-again' = 'true'), then ALTER TABLE {table} "
     "UNSET TBLPROPERTIES ('written-again').",
-    "hint-behind": "Nothing has to be done for Spark. The next commit that Spark makes in this folder writes the "
+    "named-earlier": "Nothing has to be done to look at an earlier state. Have each engine that was given this path "
+    "open the table by its folder, or its name in a catalog. Let no writer and no maintenance begin from this file.",
+    "begun-anew": "Nothing in Spark mends it, and what this state has can be read. If rows are missing, ask whoever "
+    "wrote this file, or a backup, for what was there before.",
+    "hint-behind": "Nothing has to be done for Spark, which goes on to the newest. Let no writer and no maintenance "
+    "that stops at the hint run before it is mended. The next commit that Spark makes in this folder writes the "
     "number anew, for readers that stop at it: ALTER TABLE {table} SET TBLPROPERTIES ('written-again' = 'true'), then "
     "ALTER TABLE {table} UNSET TBLPROPERTIES ('written-again').",
     "version-misnamed": "Nothing in Spark mends a folder. Copy the file under a name that Iceberg looks for (v, the "
@@ -424,6 +429,8 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "great-version": "Y",
     "hint-missing": "Y",
     "hint-behind": "Y",
+    "named-earlier": "Y",
+    "begun-anew": "Y",
     "version-misnamed": "Y",
     "hint-ahead": "Y",
     "version-gone": "Y",
