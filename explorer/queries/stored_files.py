@@ -84,7 +84,7 @@ def add_up_files(tree: MetadataTree, ranks: Ranks, by: str, now_ms: int) -> Stor
     hidden = partition_folder_prefixes(tree.metadata)
     number = -(-rows.on_disk // limits.share(16))
     deals = deal_out(Batches(FILES, rows.read), "place", number) if number > 1 else iter([rows.whole()])
-    commits = CommitTimes.of(tree.metadata)
+    commits = CommitTimes.of(tree.metadata, not tree.unreadable)
     sums = Batches(
         SUMS, lambda: (sum_files(deal, ranks, tops, hidden, by, now_ms, commits) for deal in steps(deals, "files"))
     )

@@ -329,9 +329,15 @@ def run_words(run: RunCost, metadata: TableMetadata) -> str:
     )
     unknown = sum(c.metadata_json_bytes is None for c in run.commits)
     gone = f", without the metadata.json of {unknown:,}, which the metadata log no longer has" if unknown else ""
-    written, kept = human_bytes(run.bytes_written), human_bytes(run.bytes_kept)
+    written = human_bytes(run.bytes_written)
+    left = (
+        f"how much of it is still read at the end is not known, since what {run.commits[-1].snapshot} reads cannot be "
+        "read whole"
+        if run.bytes_kept is None
+        else f"{human_bytes(run.bytes_kept)} are still read at the end: {factor}"
+    )
     return (
-        f"{count(len(run.commits), 'commit')} wrote {written} of files; {kept} are still read at the end: {factor}. "
+        f"{count(len(run.commits), 'commit')} wrote {written} of files; {left}. "
         + f"Their metadata took {human_bytes(run.metadata_bytes)}{gone}.{_elsewhere_words(run, metadata)}"
     )
 

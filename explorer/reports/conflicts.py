@@ -15,6 +15,7 @@ from explorer.spec.commits.commit import (
     Decision,
     Intent,
     LaterCommit,
+    came_between,
     decide,
     history_words,
     older_java_words,
@@ -170,7 +171,8 @@ def _with_notes(table: Table, intent: Intent, later: Sequence[Snapshot], decisio
     changes = [change_of(table, one) for one in steps(later, "snapshots")]
     sequence = _sequence_words(intent, changes, decision)
     if decision.outcome == "retry":
-        notes = [older_java_words(intent, changes), sequence, retry_words(table.metadata.properties)]
+        between = came_between([f"{change.snapshot} ({change.operation})" for change in changes])
+        notes = [older_java_words(intent, changes), sequence, between, retry_words(table.metadata.properties)]
     else:
         notes = [*_opened_deletes(table, intent, changes, decision), sequence, rewrite_words(intent)]
     return replace(decision, notes=tuple(filter(None, notes)))

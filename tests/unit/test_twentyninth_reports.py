@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from pyiceberg.exceptions import ResolveError
-from pyiceberg.table import StaticTable
+from pyiceberg.table import StaticTable, TableProperties
 
 from explorer.cli import main
+from explorer.reports.conflicts import explain_conflict
+from explorer.spec.commits.commit import came_between, retry_words
 from explorer.spec.doctor.findings import Finding
 from tests.cases.mini import Table
 from tests.support import direct
@@ -215,3 +218,49 @@ def test_a_version_0_is_no_first_name(tmp_path: Path) -> None:
 def test_a_first_metadata_file_begins_nothing_anew(tmp_path: Path) -> None:
     Table(tmp_path / "t", [(1, "id", "long")])
     assert begun(tmp_path / "t") == []
+
+
+# -- commits that try again --------------------------------------------------------------------------------------------
+def test_a_commit_that_loses_the_swap_says_whose_tries_are_meant_and_who_came_first(tmp_path: Path) -> None:
+    """apache/iceberg-go#1079: a writer that does not try again by itself."""
+    three_commits(tmp_path / "t")
+    notes = explain_conflict(direct.open_table(str(tmp_path / "t")), "snapshot-1", "append", ()).notes
+    said = " ".join(notes)
+    assert "Since its base came snapshot-2 (append), snapshot-3 (append)." in said
+    assert "4 is the number of Iceberg Java, pyiceberg 0.12 and iceberg-rust" in said
+    assert "iceberg-go 0.7 tries no more" in said
+    assert TableProperties.COMMIT_NUM_RETRIES_DEFAULT == 4
+    assert "iceberg-go 0.7" not in retry_words({"commit.retry.num-retries": "7"})
+    assert came_between([f"snapshot-{n}" for n in range(9)]).endswith("snapshot-4 and 4 more.")
+
+
+# -- what cannot be read, nobody knows ---------------------------------------------------------------------------------
+def test_what_is_still_read_is_not_known_without_the_last_list(tmp_path: Path) -> None:
+    """trinodb/trino#14104."""
+    table = three_commits(tmp_path / "t")
+    shown = CliRunner().invoke(main, ["history", "commits", str(tmp_path / "t")]).output
+    assert "are still read at the end: write amplification 1.00" in shown
+    lost = table.md["snapshots"][-1]
+    (tmp_path / "t" / "metadata" / lost["manifest-list"].rpartition("/")[2]).unlink()
+    shown = CliRunner().invoke(main, ["history", "commits", str(tmp_path / "t")]).output
+    assert "0 B are still read" not in shown
+    assert "how much of it is still read at the end is not known, since what snapshot-3 reads cannot be read" in shown
+    answer = json.loads(CliRunner().invoke(main, ["history", "commits", str(tmp_path / "t"), "-o", "json"]).stdout)
+    assert answer["bytes_kept"] is None
+    assert "0 B of it still read" not in CliRunner().invoke(main, ["health", str(tmp_path / "t")]).output
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_file_of_a_commit_that_cannot_be_read_is_of_no_refused_write(lost: bool, tmp_path: Path) -> None:
+    table = three_commits(tmp_path / "t")
+    begin = min(s["timestamp-ms"] for s in table.md["snapshots"]) / 1000
+    stray = tmp_path / "t" / "data" / "stray.parquet"
+    stray.write_bytes((tmp_path / "t" / "data" / "1.parquet").read_bytes())
+    for path in (tmp_path / "t" / "data").glob("*.parquet"):
+        os.utime(path, (begin + 0.5, begin + 0.5))
+    if lost:
+        name = table.md["snapshots"][-1]["manifest-list"].rpartition("/")[2]
+        (tmp_path / "t" / "metadata" / name).unlink()
+    shown = CliRunner().invoke(main, ["storage", str(tmp_path / "t")]).output
+    assert ("between commits that are all there" in shown) == (not lost)
+    assert ("between commits, not all readable" in shown) == lost

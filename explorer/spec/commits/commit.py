@@ -12,11 +12,19 @@ from typing import Literal
 from explorer.spec.commits.operations import OperationTraits
 from explorer.spec.deletes.deletes import target_file
 from explorer.spec.entries.live_files import LiveFile
-from explorer.spec.text.names import base_name
+from explorer.spec.text.names import base_name, first_of
 from explorer.spec.text.units import count, whole
 
 Matches = Callable[[LiveFile], bool]
 RETRIES, RETRY_MS = 4, 30 * 60 * 1000
+WHOSE_RETRIES = (
+    f"{RETRIES} is the number of Iceberg Java, pyiceberg 0.12 and iceberg-rust where the table sets none; iceberg-go "
+    "0.7 tries no more, and fails where it loses once ('Requirement failed: branch main has changed'). The property, "
+    "set on the table, holds for each of them"
+)
+FOLLOWED = "Iceberg Java, pyiceberg 0.12, iceberg-rust and iceberg-go go by the table's property"
+MOST_NAMED = 5
+"""Commits since a base that are named."""
 """How often and how long a commit is tried again where the table does not say."""
 HISTORY = "validationHistory"
 """The check that refuses a commit without a starting snapshot where the first snapshots have expired."""
@@ -196,14 +204,24 @@ def retry_words(properties: Mapping[str, str]) -> str:
         properties: The table's.
     """
     tries = whole(properties.get("commit.retry.num-retries"))
+    whose = WHOSE_RETRIES if tries is None else FOLLOWED
     tries = RETRIES if tries is None else tries
     total_ms = whole(properties.get("commit.retry.total-timeout-ms"))
     minutes = (RETRY_MS if total_ms is None else total_ms) / 60_000
     return (
         f"Each commit of others that comes first costs a try. After {count(tries, 'more try', 'more tries')} "
         f"(commit.retry.num-retries), or {minutes:g} minutes (commit.retry.total-timeout-ms), it gives up with "
-        "CommitFailedException."
+        f"CommitFailedException. {whose}."
     )
+
+
+def came_between(since: Sequence[str]) -> str:
+    """Name the commits that came first.
+
+    Args:
+        since: The names of the snapshots since a commit's base, oldest first.
+    """
+    return f"Since its base came {first_of(since, MOST_NAMED)}." if since else ""
 
 
 def rewrite_words(intent: Intent) -> str:

@@ -57,10 +57,10 @@ class CommitCost:
 @dataclass(frozen=True)
 class RunCost:
     """A run of commits, oldest first. `bytes_kept` are those of the files it added that its last snapshot still
-    reads."""
+    reads; None where what that reads is not known whole."""
 
     commits: tuple[CommitCost, ...]
-    bytes_kept: int
+    bytes_kept: int | None
 
     @property
     def bytes_written(self) -> int:
@@ -75,7 +75,7 @@ class RunCost:
     @property
     def write_amplification(self) -> float | None:
         """Bytes of files written for each byte that is still read at the end: 1 when nothing was written twice. None
-        when nothing is left."""
+        when nothing is left, or nobody knows."""
         return self.bytes_written / self.bytes_kept if self.bytes_kept else None
 
 
@@ -208,7 +208,9 @@ def cost_of(tree: Tree, run: Sequence[Snapshot], entries: Wrote, kept: int) -> R
     files = metadata_files(tree.metadata)
     sizes = tree.sizes(path for s in run for path in (s.manifest_list, files.get(s.snapshot_id)) if path)
     commits = ((s, tree.manifests(s)) for s in steps(run, "snapshots"))
-    return RunCost(tuple(commit_costs(tree.metadata, commits, entries, sizes.get)), kept)
+    costs = tuple(commit_costs(tree.metadata, commits, entries, sizes.get))
+    is_lost, manifests = tree.unreadable_in(run[-1]) if run else (False, [])
+    return RunCost(costs, None if is_lost or manifests else kept)
 
 
 def live_bytes(entries: Wrote, manifests: Iterable[str], run: Container[int]) -> int:

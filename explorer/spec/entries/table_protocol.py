@@ -33,6 +33,10 @@ class Tree(Protocol):
         """A snapshot's manifest list, in its order; nothing for None, the table before its first snapshot."""
         ...
 
+    def unreadable_in(self, snapshot: Snapshot) -> tuple[bool, list[str]]:
+        """Whether a snapshot's manifest list could not be read whole, and the manifests in it that could not."""
+        ...
+
     def ahead(self, snapshots: Iterable[Snapshot] = (), manifests: Iterable[ManifestFile] = ()) -> None:
         """The lists of these snapshots, and these manifests, will be asked for soon, one after the other: who reads may
         fetch them together."""

@@ -32,6 +32,10 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
 """What a metadata file is made of, by its fields (spec: "Table Metadata Fields")."""
 
 
+def _kept_words(run: RunCost) -> str:
+    return "nobody knows how much" if run.bytes_kept is None else human_bytes(run.bytes_kept)
+
+
 def commits(
     run: RunCost,
     snapshots: Sequence[Snapshot],
@@ -66,7 +70,7 @@ def commits(
         noun = "commit was" if left_out.total() == 1 else "commits were"
         elsewhere = f"{left_out.total():,} {noun} not made on the way to this snapshot ({others}), and not counted"
         when = f"{when}; {elsewhere}" if when else elsewhere
-    written = f"{human_bytes(run.bytes_written)} written, {human_bytes(run.bytes_kept)} of it still read"
+    written = f"{human_bytes(run.bytes_written)} written, {_kept_words(run)} of it still read"
     unknown = sum(c.manifest_list_bytes is None or c.metadata_json_bytes is None for c in run.commits)
     shown = run.commits[-COMMITS:]
     return HealthSection(

@@ -16,7 +16,7 @@ from explorer.model.metadata import TableMetadata
 from explorer.spec.commits.kept_commits import KeptCommits, kept_commits
 from explorer.spec.text.names import base_name
 
-Origin = Literal["log", "retry", "first", "oldest", "between", "refused", "last", "unknown"]
+Origin = Literal["log", "retry", "first", "oldest", "between", "refused", "unread", "last", "unknown"]
 ORIGINS: Mapping[Origin, tuple[str, str]] = {
     "log": ("before the metadata log", "dropped from the log"),
     "retry": ("by a commit that is there", "an earlier attempt of it"),
@@ -24,6 +24,7 @@ ORIGINS: Mapping[Origin, tuple[str, str]] = {
     "oldest": ("before the oldest snapshot", "expiry, or failed write"),
     "between": ("between commits", "failed write or task"),
     "refused": ("between commits that are all there", "refused or killed write, or failed task"),
+    "unread": ("between commits, not all readable", "a commit that cannot be read, or failed write"),
     "last": ("after the last commit", "failed, lost or running write"),
     "unknown": ("unknown", "unknown"),
 }
@@ -45,6 +46,7 @@ class CommitTimes:
         log_ms: When the oldest file of the metadata log was written.
         uuids: The UUIDs in the names of manifest lists.
         kept: The newest commits without a gap, where that is known.
+        are_read: Whether all that names their files could be read.
     """
 
     oldest_ms: int | None
@@ -53,10 +55,16 @@ class CommitTimes:
     log_ms: int
     uuids: frozenset[str]
     kept: KeptCommits | None = None
+    are_read: bool = True
 
     @classmethod
-    def of(cls, metadata: TableMetadata) -> CommitTimes:
-        """Return those of a table."""
+    def of(cls, metadata: TableMetadata, are_read: bool = True) -> CommitTimes:
+        """Return those of a table.
+
+        Args:
+            metadata: The table's.
+            are_read: Whether its manifest lists and manifests could be read.
+        """
         dated = sorted((s for s in metadata.snapshots if s.timestamp_ms is not None), key=lambda s: s.timestamp_ms or 0)
         lists = (LIST_UUID.search(f"/{base_name(snapshot.manifest_list or '')}") for snapshot in metadata.snapshots)
         log = [entry.timestamp_ms for entry in metadata.metadata_log if entry.timestamp_ms is not None]
@@ -67,6 +75,7 @@ class CommitTimes:
             min([*log, metadata.last_updated_ms or 0]),
             frozenset(match[1] for match in lists if match),
             kept_commits(metadata),
+            are_read,
         )
 
     def origins(self, names: pa.ChunkedArray, kinds: pa.Array, written_ms: npt.NDArray[np.int64]) -> pa.DictionaryArray:
@@ -89,6 +98,8 @@ class CommitTimes:
             if self.kept is not None:
                 since = max(self.oldest_ms, self.kept.since_ms or 0)
                 code[written_ms > since] = origins.index("refused")
+            if not self.are_read:
+                code[written_ms > self.oldest_ms] = origins.index("unread")
             code[written_ms > self.newest_ms] = origins.index("last")
         is_old = pc.starts_with(kinds, "metadata.json").to_numpy(zero_copy_only=False) & (written_ms <= self.log_ms)
         code[is_old] = origins.index("log")
