@@ -17,6 +17,7 @@ from explorer.spec.maintenance.all_procedures import FREES, IDLE, NO_STATEMENT, 
 from explorer.spec.maintenance.dangling_deletes import REMOVAL, REWRITE
 from explorer.spec.maintenance.engine_statements import OTHER_ENGINES
 from explorer.spec.maintenance.manifest_merges import rewrite_manifests
+from explorer.spec.maintenance.rewrite_words import vain_run_words
 from explorer.spec.maintenance.statement_engines import StatementEngine
 from explorer.spec.snapshots.branches import about_main
 from explorer.spec.snapshots.retention import DELETES_OLD
@@ -53,8 +54,10 @@ def plan_all(table: Table, engine: Engine = "auto", statements: StatementEngine 
     previews = [preview(table, one, engine=engine) for one in steps(list(ORDER), "previews")]
     if statements == "spark":
         lines = [_with_deletes(table, _line(_after_errors(seen, rules)), engine) for seen in previews]
+        lines = [_after_vain_run(table, line, statements) for line in lines]
         return MaintenancePlan(tuple(_manifests_last(table, lines)), beside=_beside(table))
     lines = [_engine_line(table, seen, rules, statements, engine) for seen in previews]
+    lines = [_after_vain_run(table, line, statements) for line in lines]
     return MaintenancePlan(
         tuple(_manifests_last(table, lines)), statements, OTHER_ENGINES[statements].known, _beside(table)
     )
@@ -147,6 +150,15 @@ def _with_deletes(table: Table, line: ProcedureLine, engine: Engine) -> Procedur
         f"shows a compaction that applies them too: {count(files, 'file')} ({human_bytes(size)})."
     )
     return replace(line, why=f"{line.why} {words}".strip()) if line.does == IDLE else replace(line, note=words)
+
+
+def _after_vain_run(table: Table, line: ProcedureLine, statements: StatementEngine) -> ProcedureLine:
+    """The line of a compaction whose last run by the same engine made as many files as it took."""
+    if line.operation != "compact" or not line.statement:
+        return line
+    title = "Spark" if statements == "spark" else OTHER_ENGINES[statements].title
+    words = vain_run_words(table.metadata, statements, title)
+    return replace(line, note=" ".join(filter(None, (line.note, words))))
 
 
 def _without_statement(operation: str, why: str) -> ProcedureLine:

@@ -264,3 +264,40 @@ def test_a_file_of_a_commit_that_cannot_be_read_is_of_no_refused_write(lost: boo
     shown = CliRunner().invoke(main, ["storage", str(tmp_path / "t")]).output
     assert ("between commits that are all there" in shown) == (not lost)
     assert ("between commits, not all readable" in shown) == lost
+
+
+# -- compactions in vain -----------------------------------------------------------------------------------------------
+def compacted(folder: Path, made: int, engine: str, spec: list[tuple[Any, ...]] | None = None) -> Path:
+    """A table of eight small files, which a compaction of an engine is recorded to have made of eight."""
+    table = Table(folder, [(1, "id", "long")], spec or [])
+    partition = {"id": 1} if spec else {}
+    files = [table.parquet(f"{n}.parquet", {"id": [1]}, partition=partition) for n in range(made)]
+    table.append(*files)
+    newest = metadata_files(folder)[-1]
+    content = json.loads(newest.read_text())
+    content["snapshots"][-1]["summary"] |= {
+        "operation": "replace", "added-data-files": f"{made}", "deleted-data-files": "8", "engine-name": engine,
+    }  # fmt: skip
+    newest.write_text(json.dumps(content))
+    return folder
+
+
+@pytest.mark.parametrize(("made", "engine", "said"), [(8, "trino", True), (7, "trino", False), (8, "spark", False)])
+def test_a_compaction_in_vain_is_told_of_before_the_next(made: int, engine: str, said: bool, tmp_path: Path) -> None:
+    """trinodb/trino#21808."""
+    folder = compacted(tmp_path / "t", made, engine)
+    shown = CliRunner().invoke(main, ["maintain", "all", str(folder), "--statements", "trino"]).output
+    assert "EXECUTE optimize" in shown
+    assert ("The last compaction by Trino (snapshot-1) made 8 files of 8: it may do so again." in shown) == said
+    assert ("at least one file for each of its writers" in shown) == said
+
+
+def test_spark_says_so_of_its_own_and_gives_no_reason_of_trino(tmp_path: Path) -> None:
+    shown = CliRunner().invoke(main, ["maintain", "all", str(compacted(tmp_path / "t", 8, "spark"))]).output
+    assert "The last compaction by Spark (snapshot-1) made 8 files of 8" in shown
+    assert "for each of its writers" not in shown
+    spec = [(1, 1000, "id", "identity")]
+    parted = compacted(tmp_path / "p", 8, "trino", spec)
+    shown = CliRunner().invoke(main, ["maintain", "all", str(parted), "--statements", "trino"]).output
+    assert "made 8 files of 8" in shown
+    assert "for each of its writers" not in shown

@@ -14,6 +14,7 @@ from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
 from explorer.spec.maintenance.rewrite_tasks import MOST, endless, output_sizes
 from explorer.spec.maintenance.rewrites import DELETE_RATIO, MANY_DELETES, TOO_LARGE, TOO_SMALL, Grouping
 from explorer.spec.scan.tasks import Packing
+from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes, whole
 
@@ -292,6 +293,36 @@ def _again(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) ->
                 f"row group of {human_bytes(group)} ({ROW_GROUP}) is written."
             )
     yield from _last_run(metadata, rule)
+
+
+def vain_run_words(metadata: TableMetadata, engine: str, title: str) -> str:
+    """Say so where the last compaction of an engine made as many data files as it took; empty where it did not.
+
+    Args:
+        metadata: The table's.
+        engine: The engine's name, as snapshots record it.
+        title: Its name for people.
+    """
+    current = set(ancestry(metadata, metadata.current_snapshot_id))
+    for snapshot in reversed(metadata.snapshots):
+        if snapshot.operation != "replace" or snapshot.snapshot_id not in current:
+            continue
+        added, gone = (whole(snapshot.summary.get(n)) for n in ("added-data-files", "deleted-data-files"))
+        if not added or not gone:  # of manifests, or of deletes
+            continue
+        is_own = snapshot.summary.get("engine-name", "").lower() == engine
+        if not is_own or added != gone or added < 2 or whole(snapshot.summary.get("removed-delete-files")):
+            return ""
+        name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(metadata))
+        words = f"The last compaction by {title} ({name}) made {count(added, 'file')} of {gone:,}: it may do so again."
+        spec = metadata.spec(metadata.default_spec_id)
+        if engine == "trino" and not (spec and any(field.transform != "void" for field in spec.fields)):
+            words += (
+                " Without partitions Trino makes at least one file for each of its writers (trinodb/trino#21808). "
+                "Leave the files, or run Spark's statement: icedive maintain all TABLE has it."
+            )
+        return words
+    return ""
 
 
 def _last_run(metadata: TableMetadata, rule: RewriteOptions) -> Iterator[str]:
