@@ -18,6 +18,7 @@ from explorer.queries.row_reader import JudgedDeletes, RowReader, pairing_keys
 from explorer.render.rows import plain
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.deletes.deletes import KIND_WORDS, Applicability, DeleteReason, DeleteVerdict, KnownVerdicts
+from explorer.spec.deletes.own_commit import cause_words, is_of_own_commit, remedy_words
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.filters.expressions import BoundTerm, predicates
 from explorer.spec.rows.row_versions import RowEvent, RowPlace, RowVersion, StoredRow, What, row_versions
@@ -65,6 +66,8 @@ class SnapshotRows:
     """For hidden rows that a scan with the filter returns all the same, why it skips the deletes that hide them."""
     compared: bool = True
     """Whether deletes that do not apply were compared with the rows too."""
+    hidden_at_once: frozenset[RowPlace] = frozenset()
+    """Hidden rows that a commit added together with the delete that hides them."""
     unreadable: frozenset[str] = frozenset()
     """Live data files that a scan with the filter reads and that cannot be read: they may have more rows."""
 
@@ -139,6 +142,7 @@ class RowHistory:
         harmless, spared, kept_off, skipped, other_readers, misread, come_back = {}, {}, {}, {}, {}, {}, {}
         entries: dict[RowPlace, MatchingFile] = {}
         copies = Counter[str]()
+        at_once: set[RowPlace] = set()
         for match in steps(sorted(candidates, key=lambda m: m.data.sequence_number or 0), "data files"):
             data = match.data
             verdicts = self.reader.verdicts(files, data, self._known)
@@ -150,6 +154,8 @@ class RowHistory:
                 if by:
                     opened = [verdict for verdict in by if verdict.delete.key not in skipped_deletes]
                     hidden[place] = (opened or by)[0]
+                    if is_of_own_commit(hidden[place]):
+                        at_once.add(place)
                     if not opened and not match.skip_reason(position):
                         come_back[place] = "; ".join(dict.fromkeys(skipped_deletes[v.delete.key].why for v in by))
                     continue
@@ -169,7 +175,7 @@ class RowHistory:
             copies[data.path] += 1
         compared = len(files.deletes) <= COMPARED
         shown = (harmless, spared, kept_off, skipped, other_readers, misread, entries, come_back)
-        return SnapshotRows(frozenset(visible), hidden, *shown, compared, unreadable)
+        return SnapshotRows(frozenset(visible), hidden, *shown, compared, frozenset(at_once), unreadable)
 
     def _holding(
         self, files: Applicability, data: LiveFile, verdicts: Sequence[DeleteVerdict]
@@ -254,7 +260,24 @@ class RowHistory:
                     reason += ", although its file was live already: readers see the row once more"
                 reason += unpaired.get(place, "")
                 events.append(self._event(snapshot, what, place, place.file, reason))
+        for place in sorted(after.hidden_at_once - before.hidden.keys() - before.visible):
+            verdict = after.hidden[place]
+            if verdict.delete.file_sequence_number == snapshot.sequence_number:
+                reason = (
+                    f"added and hidden at once: {_delete(verdict)} is of the same {snapshot.operation or 'commit'}, so "
+                    "that no snapshot shows the row"
+                )
+                events.append(self._event(snapshot, "deleted", place, verdict.delete.path, reason))
         return events
+
+    @property
+    def hidden_at_once(self) -> Iterator[tuple[int, RowPlace]]:
+        """The snapshots that added a row and hid it, with the row."""
+        for snapshot in self._snapshots:
+            standing = self.by_snapshot[snapshot.snapshot_id]
+            for place in sorted(standing.hidden_at_once):
+                if standing.hidden[place].delete.file_sequence_number == snapshot.sequence_number:
+                    yield snapshot.snapshot_id, place
 
     def _written_again(
         self, snapshot: Snapshot, before: SnapshotRows, after: SnapshotRows, come: Sequence[RowPlace]
@@ -426,6 +449,8 @@ class RowHistory:
                 f"The snapshot has more than {COMPARED:,} deletes: those that do not apply, by their partition, their "
                 "bounds or the file that they name, were not compared with these rows."
             )
+        if standing.hidden_at_once:
+            lines += [cause_words(self.schema), remedy_words(self.schema)]
         lines += self._absence_words()
         lines += words_of_rows(self.matching.scan.bound, self.schema, self._equality_ids(snapshot))
         lines += [f"⚠ {column}." for column in self.former]
@@ -494,6 +519,11 @@ class RowHistory:
         verdict = standing.hidden[place]
         reasons = "; ".join(r.words for r in verdict.reasons)
         lines = [f"{self._where(place)} is hidden by {_delete(verdict)}: {reasons}."]
+        if place in standing.hidden_at_once:
+            lines.append(
+                "  One commit added its data file and that delete: no snapshot shows the row. The data file still has "
+                f"it, until a compaction writes the file anew: {self._row(place.row_key)}."
+            )
         if why := standing.come_back.get(place):
             lines.append(
                 f"  A scan with this filter returns it ({self._row(place.row_key)}): it skips that delete, whose "

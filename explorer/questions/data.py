@@ -252,11 +252,12 @@ def history(
     from explorer.render.row_picture import row_history_svg
     from explorer.render.row_views import render_row_history, row_history_json, version_rows
     from explorer.render.text import clean_lines, pre
+    from explorer.reports.own_commit import identifier_statement
     from explorer.spec.text.names import snapshot_ordinals
 
     rows = table.row_history(where, key, engine, every_file, snapshot)
     at = table.resolve(snapshot).snapshot
-    sentences = rows.explain(at, explain)
+    sentences = [*rows.explain(at, explain), *identifier_statement(table, rows, at.snapshot_id)]
     columns = [f.name for f in rows.schema.fields]
 
     def json() -> Any:

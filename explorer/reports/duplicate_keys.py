@@ -92,10 +92,13 @@ def explain_keys(
     shown = (entry for one in line for entry in history.by_snapshot[one].entries.values())
     partitions = {entry.data.path: entry.data.place for entry in shown}
     visible = [(one, _places_by_key(history, one)) for one in steps(line, "snapshots")]
+    at_once: dict[str, set[int]] = {}
+    for snapshot_id, place in history.hidden_at_once:
+        at_once.setdefault(_key(history.matching.keyed.get(place.row_key, {})), set()).add(snapshot_id)
     return [
         duplicate_key(
             values, rows, [(one, places.get(_key(values), [])) for one, places in visible],
-            history.events, meta, partitions,
+            history.events, meta, partitions, at_once.get(_key(values), set()),
         )
         for values, rows in counted
     ]  # fmt: skip

@@ -13,6 +13,7 @@ from explorer.render.overview import ShownOverview
 from explorer.reports.doctor import diagnose
 from explorer.reports.health import checkup
 from explorer.reports.row_count import live_rows
+from explorer.spec.health.current_state import HIDDEN_AT_ONCE
 from explorer.spec.overview.overview import Assessment, Overview, overview_of
 from explorer.spec.overview.requirements import requirements
 from explorer.spec.text.units import count
@@ -88,12 +89,21 @@ def _is_light(table: Table) -> bool:
     return True
 
 
+def _hidden_at_once(measured: health.ShownHealth) -> str:
+    """Say how many rows the commit hid that added them; empty without any."""
+    numbers = (number for section in measured.sections for number in section.numbers)
+    hidden = next((int(number.value or 0) for number in numbers if number.name == HIDDEN_AT_ONCE), 0)
+    return (
+        f"; {count(hidden, 'row')} hidden by the commit that added {'it' if hidden == 1 else 'them'}" if hidden else ""
+    )
+
+
 def _judge(table: Table) -> Assessment:
     number = len(table.metadata.snapshots)
     measured, report = checkup(table), diagnose(table) if number <= CHECKED else None
     sections = {section.id: section for section in measured.sections}
     return Assessment(
-        health.verdict(measured), measured.worst,
+        f"{health.verdict(measured)}{_hidden_at_once(measured)}", measured.worst,
         doctor.verdict(report) if report else f"{count(number, 'snapshot')}: they are checked on demand",
         (report.worst or "ok") if report else "",
         sections["file-sizes"].bars, sections["partitions"].tiles,

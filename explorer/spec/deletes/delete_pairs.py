@@ -29,7 +29,7 @@ NEVER = np.iinfo(np.int64).max
 DELETES = 1_000
 """Deletes that are looked for in other partitions together."""
 COSTS = ("position", "equality", "vectors", "rows", "bytes")
-SUMS = ("pairs", *COSTS, "own_rows", "refused", "newer_equality")
+SUMS = ("pairs", *COSTS, "own_rows", "of_own_commit", "refused", "newer_equality")
 SUM_OF = {"position_deletes": "position", "equality_deletes": "equality", "deletion_vector": "vectors"}
 
 
@@ -38,6 +38,7 @@ class DeleteCounts:
     """Of each live data file of one manifest, in order: how many deletes could matter, how many apply, by kind, these
     deletes' rows and bytes, the rows of those that are for that file alone (spec.deletes.deletes.target_file), and
     whether Iceberg Java refuses to scan it (`refused`, 0 or 1; see spec.deletes.deletes.DeleteVerdict.is_refused).
+    `of_own_commit` counts the rows of those that the data file's own commit added, where they name that file alone.
     `newer_equality` counts the equality deletes that apply by number and partition, whatever bounds say.
     `used` are the places in Applicability.deletes of those that apply to any, `reaching` of these the ones whose rows
     may name one: a position delete names no data file that a commit wrote after it."""
@@ -317,7 +318,10 @@ class DeletePairs:
             if applies:
                 sums[SUM_OF[delete.kind]][row] += 1
                 more = {"rows": possible(delete.record_count), "bytes": possible(delete.bytes)}
-                for name, amount in (more | {"own_rows": own_rows(delete)}).items():
+                own = own_rows(delete)
+                is_same_commit = data.written[row] and data.written[row] == delete.file_sequence_number
+                more |= {"own_rows": own, "of_own_commit": own if is_same_commit else 0}
+                for name, amount in more.items():
                     sums[name][row] = min(sums[name][row] + amount, MOST)
                 used[self._index[delete.key]] = True
         return superseded

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.deletes.equality_spread import equality_spread
+from explorer.spec.deletes.own_commit import caution_words
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.health.facts import DATA, EQUALITY, POSITION, VECTOR, Facts, sum_cells
@@ -29,6 +30,7 @@ TILES = 120
 """Partitions that are drawn; the smallest of more are one tile."""
 SHOWN = 40
 """Columns whose clustering is drawn."""
+HIDDEN_AT_ONCE = "rows that their own commit hid"
 Thresholds = Mapping[str, float]
 
 
@@ -181,6 +183,8 @@ def deletes(facts: Facts, live: Sequence[LiveFile], metadata: TableMetadata, lim
     loaded = sum(row["loaded"] or 0 for row in facts.rows.values())
     most, worst = max(((r["most"] or 0, r["worst"] or "") for r in facts.rows.values()), default=(0, ""))
     applying, pairs = (sum(row[name] or 0 for row in facts.rows.values()) for name in ("equality", "newer_equality"))
+    at_once = sum(row["of_own_commit"] or 0 for row in facts.rows.values())
+    caution = caution_words(at_once)
     data_bytes = int(cells["bytes"].to_numpy()[kind == DATA].sum())
     spread = equality_spread(metadata, live, pairs, applying, data_bytes)
     confined = f"{spread.words}. The statements: icedive inspect deletes TABLE" if spread.column else spread.words
@@ -195,9 +199,9 @@ def deletes(facts: Facts, live: Sequence[LiveFile], metadata: TableMetadata, lim
     return HealthSection(
         "deletes", "Delete load", "current snapshot",
         (
-            MeasuredValue("deletes-per-file", most, limits["deletes-per-file"], worst),
-            MeasuredValue("deleted-share", share, limits["deleted-share"], measured),
-            MeasuredValue("equality-deletes", by_kind[EQUALITY], limits["equality-deletes"], confined),
+            MeasuredValue("deletes-per-file", most, limits["deletes-per-file"], worst, caution),
+            MeasuredValue("deleted-share", share, limits["deleted-share"], measured, caution),
+            MeasuredValue("equality-deletes", by_kind[EQUALITY], limits["equality-deletes"], confined, caution),
             MeasuredValue("dangling-deletes", len(live) - len(facts.used), limits["dangling-deletes"]),
         ),
         (
@@ -206,6 +210,7 @@ def deletes(facts: Facts, live: Sequence[LiveFile], metadata: TableMetadata, lim
             SectionNumber("deletion vectors", by_kind[VECTOR]),
             SectionNumber("data files that deletes apply to", loaded),
             SectionNumber("bytes of deletes", int(cells["bytes"].to_numpy()[kind != DATA].sum()), "bytes"),
+            *([SectionNumber(HIDDEN_AT_ONCE, at_once)] if at_once else []),
         ),
         Bars("data files by the number of deletes that apply", labels,
              {"files": tuple(float(facts.loads[b]) for b in span)}) if live and at else None,

@@ -39,6 +39,7 @@ HELD = (
     "most",
     "equality",
     "newer_equality",
+    "of_own_commit",
 )
 
 
@@ -61,7 +62,8 @@ class HealthContext:
         ones that a snapshot of the run added); of the live files of a current one HELD: `in_order` data files record
         the table's sort order, `other_order` another one, `most` deletes apply to its most loaded data file (`worst` is
         its path), `equality` pairs of an equality delete and a data file apply, of `newer_equality` that would without
-        bounds; `loads`: data files by the bits of that number, `sizes`: by the bits of their size, `used`: the
+        bounds, `of_own_commit` rows were hidden by the commit that added them, as far as deletes name one data
+        file; `loads`: data files by the bits of that number, `sizes`: by the bits of their size, `used`: the
         places of the deletes that may hide rows; and `cells`: its live files by partition, its spec and kind."""
         long = pa.int64()
         cell = [("partition", self.partition), ("spec_id", long), ("kind", long), *((name, long) for name in SUMS)]
@@ -148,7 +150,7 @@ def _loads(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> di
     return {
         "loads": np.bincount(_bits(number), minlength=LOADS), "used": counted.reaching,
         "loaded": int((number > 0).sum()),
-        **{name: int(counted.sums[name].sum()) for name in ("equality", "newer_equality")},
+        **{name: int(counted.sums[name].sum()) for name in ("equality", "newer_equality", "of_own_commit")},
         "most": int(number[worst]), "worst": files["file_path"][worst].as_py() if number[worst] else None,
     }  # fmt: skip
 

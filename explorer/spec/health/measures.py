@@ -153,17 +153,19 @@ def thresholds(given: Mapping[str, float] | None = None) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class MeasuredValue:
-    """A measure of one table: None where it says nothing, with `words` for why, or for what it comes from."""
+    """A measure of one table: None where it says nothing, with `words` for why, or for what it comes from.
+    `caution` is what the remedy takes away for good."""
 
     id: str
     value: float | None
     threshold: float
     words: str = ""
+    caution: str = ""
 
     @property
     def helps(self) -> str:
-        """What would help; empty where nothing needs help."""
-        return "" if self.level == "ok" else helps(self.about)
+        """What would help, and what it would take away; empty where nothing needs help."""
+        return "" if self.level == "ok" else ". ".join(filter(None, (helps(self.about), self.caution)))
 
     @property
     def about(self) -> Measure:

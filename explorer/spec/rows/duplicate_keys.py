@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.deletes.own_commit import cause_words, identifier_names, remedy_words
 from explorer.spec.entries.live_files import PartitionPlace
 from explorer.spec.filters.filter_text import column_text
 from explorer.spec.rows.row_versions import RowEvent, RowPlace
@@ -120,6 +121,7 @@ def duplicate_reason(
     commit: Snapshot | None,
     partitions: Mapping[str, PartitionPlace],
     metadata: TableMetadata,
+    is_hidden_at_once: bool = False,
 ) -> str:
     """Say how a key came to have several rows.
 
@@ -129,6 +131,7 @@ def duplicate_reason(
         commit: That commit.
         partitions: The spec and partition of each of their files.
         metadata: The table's.
+        is_hidden_at_once: Whether the commit also hid a row of the key that it added itself.
     """
     if any(place.copy for place in places):
         return "the same data file is live twice: icedive doctor has the remedy"
@@ -172,6 +175,12 @@ def duplicate_reason(
         return f"an append deletes nothing, so that the older row stays ({told}){missed}{at_once}{by_writer}"
     apart = apart and f": {apart}"
     if _adds(summary, "delete", "position", "equality"):
+        if is_hidden_at_once and not _adds(summary, "equality"):
+            schema = metadata.schema(metadata.current_schema_id)
+            return (
+                f"the deletes of this {operation or 'commit'} hide only rows that it added itself, not the older row "
+                f"({told}). {cause_words(schema)} {remedy_words(schema)[:-1]}"
+            )
         return f"the deletes of this {operation or 'commit'} do not reach the older row ({told}){apart}"
     removed = whole(summary.get("deleted-data-files")) or 0
     counted = f". Its summary counts {count(removed, 'data file')} as removed; {CHECKS}" if removed else ""
@@ -181,12 +190,12 @@ def duplicate_reason(
 def _writer_words(summary: Mapping[str, str], metadata: TableMetadata) -> str:
     """Say what lets Flink delete older rows of a key, and that a table's identifier fields are not enforced."""
     schema = metadata.schema(metadata.current_schema_id)
-    own = [schema.by_id[i].name for i in schema.identifier_field_ids if i in schema.by_id] if schema else []
+    own = identifier_names(schema)
     words = f". The table's identifier fields ({first_of(own, 3)}) are not enforced" if own else ""
     if any(name.startswith("flink.") for name in summary):
         words += (
-            ". Flink deletes older rows of a key in upsert mode alone (write.upsert.enabled=true, or upsert-enabled of "
-            "the statement), where its equality fields are the key"
+            ". Flink deletes rows of a key of earlier commits in upsert mode alone (write.upsert.enabled=true, or "
+            "upsert-enabled of the statement), where its equality fields are the key"
         )
     return words
 
@@ -260,6 +269,7 @@ def duplicate_key(
     events: Sequence[RowEvent],
     metadata: TableMetadata,
     partitions: Mapping[str, PartitionPlace],
+    hidden_at_once: Collection[int] = (),
 ) -> DuplicateKey:
     """Say of one key since when it has several rows, where they are and why.
 
@@ -270,6 +280,7 @@ def duplicate_key(
         events: What happened to these rows.
         metadata: The table's.
         partitions: The spec and partition of each file with such rows.
+        hidden_at_once: The snapshots that added a row of the key and hid it.
     """
     run = [one for one, places in visible if len(places) > 1]
     length = next((n for n, (_, places) in enumerate(visible) if len(places) < 2), len(visible))
@@ -284,5 +295,5 @@ def duplicate_key(
     name = snapshot_name(since, metadata.ordinals)
     if length == len(visible) and all(event.what == "was there" for event in arrivals):
         name = f"{name} or before: older snapshots have expired"
-    why = duplicate_reason(now, arrivals, metadata.snapshot(since), partitions, metadata)
+    why = duplicate_reason(now, arrivals, metadata.snapshot(since), partitions, metadata, since in hidden_at_once)
     return DuplicateKey(values, rows, name, shown, why)
