@@ -19,6 +19,7 @@ from explorer.reports.doctor import diagnose
 from explorer.reports.maintenance.procedure_calls import is_printable, table_in_sql
 from explorer.reports.maintenance.refusals import explain_unreadable
 from explorer.spark_engine.engine_choice import Engine
+from explorer.spec.doctor.remedy_cases import NO_VERSION
 from explorer.spec.readers.reader_faults import fault_features
 from explorer.spec.readers.reader_support import (
     NEWEST_VERSION,
@@ -29,7 +30,7 @@ from explorer.spec.readers.reader_support import (
     plan_upgrade,
 )
 from explorer.spec.readers.table_features import AlikeFiles, FileFacts, table_features
-from explorer.spec.text.names import snapshot_name
+from explorer.spec.text.names import base_name, snapshot_name
 from explorer.table import Table
 
 DATA_FILES = ("tried.json", "documents.json")
@@ -79,6 +80,11 @@ def find_readers(table: Table, upgrade: int | None = None, engine: Engine = "aut
     notes = []
     if lacks := table.tree.lacks:
         notes.append(f"There may be more features than these: {lacks}. Readers that can read the rest fail there.")
+    if unversioned := [problem.cause for problem in table.problems if NO_VERSION in problem.cause]:
+        notes.append(
+            f"{base_name(metadata.metadata_location)}: {unversioned[0]}. What is said of readers holds where they are "
+            "given that file, or ask a catalog. icedive doctor TABLE says what helps."
+        )
     verdicts = tuple(judge(features, support))
     refused = {one.feature for verdict in verdicts if verdict.answer == "no" for one in verdict.because}
     if kinds := [words for feature, words in DELETES.items() if feature in refused]:

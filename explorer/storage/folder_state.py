@@ -42,6 +42,8 @@ METADATA_NAME = re.compile(r"^(?:.+\.)?metadata\.json(?:\.gz)?$")
 _VERSIONED = re.compile(r"^(?:v(\d{1,20})\.|(\d{1,20})-[0-9a-fA-F-]+\.)", re.ASCII)
 _HADOOP = re.compile(r"^v(0|[1-9]\d{0,9})(\.metadata\.json|\.gz\.metadata\.json|\.metadata\.json\.gz)$", re.ASCII)
 _HADOOP_LIKE = re.compile(r"^v\d+\.", re.ASCII)
+_OF_CLICKHOUSE = re.compile(r"^(?:v\d+[.-]|\d+-)", re.ASCII)
+"""The beginning of names in which ClickHouse 26.9 finds a version; older ones read no hyphen behind v and a number."""
 GREATEST = (1 << 31) - 1
 """The greatest version that Iceberg Java finds in a folder."""
 _HADOOP_ENDS = (".metadata.json", ".gz.metadata.json", ".metadata.json.gz")
@@ -311,6 +313,8 @@ def _state_of_hint(notes: _Notes, names: Sequence[str], name: str) -> FolderStat
 def _latest_state(notes: _Notes, names: Sequence[str], read: Callable[[str], bytes]) -> FolderState:
     """The highest version of the table that was updated last."""
     if len(names) == 1:
+        if _rank(names[0]) < 0:
+            _note_no_version(notes, names[0], names)
         return notes.state(names[0], f"it is the only metadata file{_of_version(names[0])}")
     ordered = sorted(names, key=lambda name: (_rank(name), name), reverse=True)
     heads, unreadable, unread = _heads(ordered, read)
@@ -328,12 +332,7 @@ def _latest_state(notes: _Notes, names: Sequence[str], read: Callable[[str], byt
         reason = f"{len(same) + 1} metadata files have version {_rank(name)}; this one has the latest last-updated-ms"
     if _rank(name) < 0:
         reason = "no name of a metadata file has a version; this one has the latest last-updated-ms"
-        notes.problem(
-            name,
-            f"{NO_VERSION} (v3.metadata.json, 00003-<uuid>.metadata.json): Iceberg Java "
-            "begins again at version 0 with the next commit, and readers of folders pass it over",
-            "commit through a catalog, which writes a file of another name",
-        )
+        _note_no_version(notes, name, names)
     if len(last_updated) > 1:
         _note_other_tables(notes, name, heads, uuid)
         reason = f"of the {len(last_updated)} tables whose metadata is in this folder this one was updated last"
@@ -347,6 +346,24 @@ def _latest_state(notes: _Notes, names: Sequence[str], read: Callable[[str], byt
     if unread:
         notes.beside.append(f"{count(unread, 'metadata file')} that were not looked into to choose this one")
     return notes.state(name, reason)
+
+
+def _note_no_version(notes: _Notes, name: str, names: Sequence[str]) -> None:
+    notes.problem(
+        name,
+        f"{NO_VERSION} (v3.metadata.json, 00003-<uuid>.metadata.json): Iceberg Java begins again at version 0 with "
+        f"the next commit. Of the folder, {_by_clickhouse(names)}; other readers of folders pass it over",
+        "commit through a catalog, which writes a file of another name",
+    )
+
+
+def _by_clickhouse(names: Sequence[str]) -> str:
+    """Say what ClickHouse, which looks at the name of each metadata file in a folder, makes of names without a
+    version."""
+    strange = [name for name in names if not _OF_CLICKHOUSE.match(name)]
+    if strange:
+        return f"ClickHouse fails on {first_of(sorted(strange), 3)} ('Bad metadata file name')"
+    return "ClickHouse 26.9 reads it, and older versions fail ('Bad metadata file name')"
 
 
 def _note_other_tables(notes: _Notes, name: str, heads: dict[str, StateHead], uuid: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,10 @@ from typing import Any
 import pytest
 
 from explorer.spark_engine.spark import SparkEngine
-from tests.support.report_tables import java_table, spark_namespace
+from tests.spark.test_twentyfifth_reports import folder_catalog
+from tests.support.report_tables import found, java_table, spark_namespace
 from tests.unit.test_cli import run
-from tests.unit.test_twentyninth_sink_reports import sink
+from tests.unit.test_twentyninth_sink_reports import sink, without_version
 
 SPACE = "sandbox.twentyninth_sinks"
 
@@ -41,3 +43,21 @@ def test_the_identifier_fields_are_dropped(session: Any, tmp_path: Path) -> None
     session.sql(statement)
     assert not java_table(session, name).schema().identifierFieldIds()
     assert "DROP IDENTIFIER FIELDS" not in run("data", "history", name, "id = 1").output
+
+
+def test_spark_reads_a_copy_with_a_version_in_the_folder(session: Any, tmp_path: Path) -> None:
+    """ClickHouse/ClickHouse#68436: what the remedy says of readers of folders, and of register_table."""
+    place = without_version(tmp_path / "folder29" / "db" / "t")
+    [finding] = found(tmp_path / "folder29" / "db" / "t", "metadata-choice")
+    assert "copy the newest metadata file as v1.metadata.json" in finding.remedy
+    name = f"{folder_catalog(session, tmp_path / 'folder29')}.db.t"
+    with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):
+        session.sql(f"SELECT * FROM {name}").collect()
+    shutil.copy(place, place.with_name("v1.metadata.json"))
+    (place.parent / "version-hint.text").write_text("1")
+    assert sorted(row.id for row in session.table(name).collect()) == [1, 2]
+    register(session, f"{SPACE}.taken", str(place))
+    session.sql(f"INSERT INTO {SPACE}.taken VALUES (3)")
+    written = java_table(session, f"{SPACE}.taken").operations().current().metadataFileLocation()
+    assert written.rpartition("/")[2].startswith("00000-")
+    assert place.exists()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
+from pyiceberg.table import StaticTable
 
 from explorer.reports.duplicate_keys import explain_keys
 from tests.cases.mini import Table
 from tests.support import direct
+from tests.support.report_tables import found
 from tests.unit.test_cli import run
 
 
@@ -74,3 +77,45 @@ def test_health_and_overview_warn_of_the_last_copy(own: bool, tmp_path: Path) ->
     assert ("1 row was hidden by the commit that added it, and has never been visible. Comp" in text) is own
     assert ("rows that their own commit hid" in text) is own
     assert ("1 row hidden by the commit that added it" in run("overview", str(table.folder)).output) is own
+
+
+# -- metadata files whose names have no version (ClickHouse/ClickHouse#68436) ------------------------------------------
+def without_version(folder: Path, name: str = "v00001-34e20dae-5c6f-4d3e-abb6-4710cb2c43de.metadata.json") -> Path:
+    """A table whose one metadata file has a name in which Iceberg finds no version; that file."""
+    table = Table(folder, [(1, "id", "int")])
+    table.append(table.parquet("a.parquet", {"id": [1, 2]}))
+    newest = max(table.folder.glob("metadata/*.metadata.json"), key=lambda one: one.stat().st_mtime_ns)
+    text = newest.read_text()
+    for one in table.folder.glob("metadata/*.metadata.json"):
+        one.unlink()
+    for one in table.folder.glob("metadata/version-hint.text"):
+        one.unlink()
+    newest.with_name(name).write_text(text)
+    return newest.with_name(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("v00001-34e20dae-5c6f-4d3e-abb6-4710cb2c43de.metadata.json", "ClickHouse 26.9 reads it, and older versions f"),
+        ("backup.metadata.json", "ClickHouse fails on backup.metadata.json ('Bad metadata file name')"),
+    ],
+)
+def test_a_name_without_a_version_and_clickhouse(name: str, words: str, tmp_path: Path) -> None:
+    place = without_version(tmp_path / "t", name)
+    [finding] = found(tmp_path / "t", "metadata-choice")
+    assert words in finding.what
+    assert "another table state that readers" not in finding.about.title
+    assert "or fail" in finding.about.title
+    assert "as v1.metadata.json beside it, and write 1 into version-hint.text" in finding.remedy
+    assert "The old names stay in the folder" in finding.remedy
+    assert words in run("readers", str(tmp_path / "t")).output
+    assert "holds where they are given that file" not in run("readers", str(place)).output
+
+
+def test_readers_of_the_folder_read_a_copy_with_a_version(tmp_path: Path) -> None:
+    place = without_version(tmp_path / "t")
+    shutil.copy(place, place.with_name("v1.metadata.json"))
+    (place.parent / "version-hint.text").write_text("1")
+    assert StaticTable.from_metadata(str(tmp_path / "t")).scan().to_arrow()["id"].to_pylist() == [1, 2]
+    assert not found(tmp_path / "t", "metadata-choice")

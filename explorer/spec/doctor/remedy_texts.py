@@ -368,8 +368,12 @@ TEXTS_OF: Mapping[str, str] = {
     "version-gone": "No statement of Spark leads over the gap, and a commit now makes another history in it: stop the "
     "writers. Restore the metadata file that is missing from a backup, or write the number of the version that is to "
     "be the table's into version-hint.text: Spark opens that version, and goes on while the next one exists.",
-    "without-version": "Nothing has to be done where a catalog has the table: its next commit writes a file whose name "
-    "has a version. Else make a table of it in one, by the procedure register_table, and commit there.",
+    "without-version": "Nothing has to be done for readers that ask a catalog for the table: they take any name, and "
+    "its next commit writes a file whose name has a version. For readers of the folder, copy the newest metadata file "
+    "as v1.metadata.json beside it, and write 1 into version-hint.text: they read the table as it is now. ClickHouse "
+    "looks at the name of each file in the folder: where it fails, give it iceberg_use_version_hint = 1 as well. Copy "
+    "the file anew after each commit. Where no catalog has the table, make a table of it in one, by the procedure "
+    "register_table, and commit there. The old names stay in the folder: ClickHouse has to ask the catalog then.",
     "metadata-choice": "Nothing in Spark mends a folder. Open the table by its catalog, or by the path of its metadata "
     "file, and take out of the folder what misleads readers: a version-hint.text that is wrong, or metadata files of "
     "another table that no catalog has any more.",

@@ -116,7 +116,7 @@ RULES = (
     Rule(71, "delete-dropped", "error", "A commit dropped a delete that its own files need", "#10312"),
     Rule(72, "field-ids-absent", "warning", "Files have no field ids, and the table no name mapping", "#11650",
          depth="deep"),
-    Rule(73, "metadata-choice", "error", "The folder contains another table state that readers may open", _METADATA),
+    Rule(73, "metadata-choice", "error", "Readers of the folder may open another table state, or fail", _METADATA),
     Rule(74, "column-type", "error", "A column is not stored in the spec's Parquet type", "#18173", depth="deep"),
     Rule(75, "delete-repeated", "warning", "Tasks of one commit had the same keys", "#11008",
          depth="deep"),
