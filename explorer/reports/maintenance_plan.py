@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from explorer.progress import steps
 from explorer.reports.doctor import diagnose
 from explorer.reports.engine_previews import engine_refusal, preview_by
+from explorer.reports.maintenance.clean_expiry import words_for_trino
 from explorer.reports.maintenance.previews import CHANGES, Preview, preview
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.maintenance.all_procedures import FREES, IDLE, NO_STATEMENT, ORDER, MaintenancePlan, ProcedureLine
@@ -56,17 +57,19 @@ def plan_all(table: Table, engine: Engine = "auto", statements: StatementEngine 
         lines = [_with_deletes(table, _line(_after_errors(seen, rules)), engine) for seen in previews]
         lines = [_after_vain_run(table, line, statements) for line in lines]
         return MaintenancePlan(tuple(_manifests_last(table, lines)), beside=_beside(table))
+    may_expire = not rules and not any(seen.refusal for seen in previews if seen.operation == "expire")
     lines = [_engine_line(table, seen, rules, statements, engine) for seen in previews]
     lines = [_after_vain_run(table, line, statements) for line in lines]
     return MaintenancePlan(
-        tuple(_manifests_last(table, lines)), statements, OTHER_ENGINES[statements].known, _beside(table)
-    )
+        tuple(_manifests_last(table, lines)), statements, OTHER_ENGINES[statements].known,
+        _beside(table, in_trino=statements == "trino" and may_expire),
+    )  # fmt: skip
 
 
-def _beside(table: Table) -> str:
+def _beside(table: Table, in_trino: bool = False) -> str:
     """Say what no procedure does, and what is not of main."""
     main = about_main(table.metadata, "The compactions and the rewrite of manifests are")
-    return " ".join(filter(None, (main, _old_metadata(table))))
+    return " ".join(filter(None, (main, _old_metadata(table, in_trino))))
 
 
 def _manifests_last(table: Table, lines: Sequence[ProcedureLine]) -> list[ProcedureLine]:
@@ -105,20 +108,23 @@ def _manifests_last(table: Table, lines: Sequence[ProcedureLine]) -> list[Proced
     return [own if line is rewrites else line for line in lines]
 
 
-def _old_metadata(table: Table) -> str:
-    """Say what the procedures leave by their defaults: older metadata files, and schemas, where they are many."""
-    meta, log, words = table.metadata, table.metadata.metadata_log, ""
+def _old_metadata(table: Table, in_trino: bool = False) -> str:
+    """Say what the procedures leave by their defaults: older metadata files, and schemas, where they are many; with
+    Trino's statement for the latter where Trino is asked for, and may expire."""
+    meta, log, words, last = table.metadata, table.metadata.metadata_log, "", ""
     if len(meta.schemas) > MANY_SCHEMAS:
         words = (
             f"The metadata file has {len(meta.schemas):,} schemas: icedive maintain preview TABLE expire --option "
             "clean_expired_metadata=true shows an expiry that drops those that no snapshot uses. "
         )
+        last = words_for_trino(table) if in_trino else ""
     if len(log) < MANY_OLD or meta.properties.get(DELETES_OLD, "").lower() == "true":
-        return words.strip()
-    return words + (
+        return f"{words}{last}".strip()
+    words += (
         f"No procedure removes the {count(len(log), 'older metadata file')} of the log: icedive storage TABLE tells "
-        "what they take, and has the statement."
+        "what they take, and has the statement. "
     )
+    return f"{words}{last}".strip()
 
 
 def _after_errors(seen: Preview, rules: str) -> Preview:

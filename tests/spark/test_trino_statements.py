@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.reports.maintenance_plan import plan_all
+from explorer.reports.maintenance.previews import preview
+from explorer.reports.maintenance_plan import MANY_SCHEMAS, plan_all
 from explorer.spec.maintenance.all_procedures import ProcedureLine
 from explorer.table import Table
 from tests.support import direct
@@ -122,3 +123,25 @@ def test_an_expiry_and_the_orphans_go_as_is_said(
     removed = counts(running.run(orphans.statement.replace("your_db.your_table", name)))
     assert removed["deleted_files_count"] == 1
     assert not (place / "data" / "stray.parquet").exists()
+
+
+def test_an_expiry_drops_the_schemas_that_no_snapshot_uses(engine_and_folder: tuple[Trino, Path]) -> None:
+    """trinodb/trino#27357."""
+    running, folder = engine_and_folder
+    running.run("CREATE TABLE demo.schemas (id integer, v varchar)")
+    running.run("INSERT INTO demo.schemas VALUES (1, 'a')")
+    for at in range(MANY_SCHEMAS + 5):
+        running.run(f"COMMENT ON COLUMN demo.schemas.v IS 'revision {at}'")
+    running.run("INSERT INTO demo.schemas VALUES (2, 'b')")
+    before = opened(folder, "schemas")
+    assert len(before.metadata.schemas) == MANY_SCHEMAS + 6
+    beside = plan_all(before, statements="trino").beside
+    [statement] = re.findall(r"ALTER TABLE .* EXECUTE expire_snapshots\(.*clean_expired_metadata => true\)", beside)
+    seen = preview(before, "expire", options={"clean_expired_metadata": "true"})
+    assert any(statement in words for words in seen.words)
+    assert any(f"would drop {MANY_SCHEMAS + 4} schemas" in words for words in seen.words)
+    running.run(statement.replace("your_db.your_table", "demo.schemas"))
+    after = opened(folder, "schemas")
+    assert len(after.metadata.schemas) == 2
+    assert len(after.metadata.snapshots) == len(before.metadata.snapshots)
+    assert running.run("SELECT count(*) FROM demo.schemas") == ["[2]"]

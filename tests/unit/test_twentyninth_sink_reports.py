@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from pyiceberg.table import StaticTable
 
 from explorer.reports.duplicate_keys import explain_keys
+from explorer.spec.text.units import human_bytes
 from tests.cases.mini import Table
 from tests.support import direct
 from tests.support.report_tables import found
@@ -119,3 +121,51 @@ def test_readers_of_the_folder_read_a_copy_with_a_version(tmp_path: Path) -> Non
     (place.parent / "version-hint.text").write_text("1")
     assert StaticTable.from_metadata(str(tmp_path / "t")).scan().to_arrow()["id"].to_pylist() == [1, 2]
     assert not found(tmp_path / "t", "metadata-choice")
+
+
+# -- schemas that no snapshot uses (trinodb/trino#27357) ---------------------------------------------------------------
+IN_TRINO = (
+    "ALTER TABLE your_db.your_table EXECUTE expire_snapshots(retention_threshold => '7d', "
+    "clean_expired_metadata => true)"
+)
+
+
+def many_schemas(folder: Path, number: int = 120) -> Table:
+    """A table with two snapshots, and schemas of which they use two."""
+    columns = [(1, "id", "int"), (2, "v", "string")]
+    table = Table(folder, columns)
+    table.append(table.parquet("a.parquet", {"id": [1], "v": ["a"]}))
+    for at in range(1, number):
+        table.set_schema([(1, "id", "int"), (2, f"v{at}", "string")], at)
+    table.append(table.parquet("b.parquet", {"id": [2], f"v{number - 1}": ["b"]}))
+    table.save()
+    return table
+
+
+def test_the_plan_for_trino_has_the_expiry_that_drops_schemas(tmp_path: Path) -> None:
+    place = str(many_schemas(tmp_path / "t").folder)
+    text = run("maintain", "all", place, "--statements", "trino").output
+    assert f"In Trino, from 479 on, this keeps the snapshots of 7d, and what they use: {IN_TRINO}\n" in text
+    assert "In Trino" not in run("maintain", "all", place).output
+    few = str(many_schemas(tmp_path / "few", 3).folder)
+    assert "In Trino" not in run("maintain", "all", few, "--statements", "trino").output
+
+
+def test_the_preview_says_what_dropped_schemas_free_and_how_trino_drops_them(tmp_path: Path) -> None:
+    table = many_schemas(tmp_path / "t")
+    place, clean = str(table.folder), ("-O", "clean_expired_metadata=true")
+    text = run("maintain", "preview", place, "expire", *clean).output
+    gone = [one for one in table.md["schemas"] if one["schema-id"] != table.md["current-schema-id"]]  # both are old
+    size = human_bytes(sum(len(json.dumps(one, separators=(",", ":"))) + 1 for one in gone))
+    assert f"would drop {len(gone)} schemas that no snapshot left uses, {size} of the metadata file" in text
+    assert IN_TRINO in text
+    assert IN_TRINO not in run("maintain", "preview", place, "expire").output
+    assert IN_TRINO not in run("maintain", "preview", place, "expire", *clean, "-O", "retain_last=2").output
+    health = run("health", place).output
+    assert f"{len(gone)} of them, {size}, no snapshot that stays needs" in health
+    line = next(line for line in health.splitlines() if "clean_expired_metadata would take out besides" in line)
+    assert line.split()[-2:] == size.split()
+
+
+def test_health_of_one_schema_says_nothing_of_others(tmp_path: Path) -> None:
+    assert "take out besides" not in run("health", str(many_schemas(tmp_path / "t", 1).folder)).output

@@ -16,7 +16,7 @@ from explorer.spec.maintenance.reachability import Reach, reach
 from explorer.spec.snapshots.ancestors import parents_of, reachable_snapshots
 from explorer.spec.snapshots.reader_positions import ReaderOutcome, ReaderPosition, ReaderUse, reader_outcomes
 from explorer.spec.snapshots.refs import free_ref_name
-from explorer.spec.snapshots.retention import Retention, retention, unused_metadata
+from explorer.spec.snapshots.retention import Retention, retention, unused_bytes, unused_metadata
 from explorer.spec.text.names import first_of, runs, shorten, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes, instant, whole
 
@@ -85,7 +85,11 @@ class Expiry:
         for name, ids in (("schema", self.schemas), ("partition spec", self.specs)):
             if ids:
                 some = ", ".join(map(str, ids[:20])) + (", …" if len(ids) > 20 else "")
-                yield f"clean_expired_metadata would drop {count(len(ids), name)} that no snapshot left uses: {some}."
+                size = human_bytes(unused_bytes(meta, *((ids, ()) if name == "schema" else ((), ids))))
+                yield (
+                    f"clean_expired_metadata would drop {count(len(ids), name)} that no snapshot left uses, {size} of "
+                    f"the metadata file: {some}."
+                )
         yield from (f"The {r.ref.type} {r.ref.name} would go: {r.reason}." for r in decided.refs if not r.kept)
         yield from _retention_words(meta, decided)
 

@@ -16,6 +16,7 @@ from explorer.queries.collection import Collection
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.reader_positions import reader_positions
 from explorer.queries.unnamed_commits import LISTS, UnnamedCommits, find_unnamed_commits
+from explorer.reports.maintenance.clean_expiry import words_for_trino
 from explorer.reports.maintenance.dangling_deletes import (
     dangling_rows,
     dangling_words,
@@ -212,6 +213,8 @@ def _expiry(
     refusal = reader_refusal(expiry)
     safe = _safe_expiries(table, tree, request, readers) if refusal else ()
     words = [*safe, *expiry.words(in_sql)]
+    if (expiry.schemas or expiry.specs) and not refusal and set(request.options) == {"clean_expired_metadata"}:
+        words += filter(None, (words_for_trino(table),))
     warning = " ".join(filter(None, (expiry.cut_off_warning(in_sql), expiry.sink_warning())))
     return PreviewParts(words, tables, expiry.acts, refusal, warning)
 

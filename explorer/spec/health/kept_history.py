@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.commits.costs import RunCost
 from explorer.spec.health.current_state import Thresholds
 from explorer.spec.health.measures import BY_ID, Bars, HealthSection, MeasuredValue, SectionNumber
-from explorer.spec.snapshots.retention import DELETES_OLD, MAX_REF_AGE, MOST_OLD, MOST_OLD_BY_DEFAULT, Retention
+from explorer.spec.snapshots.retention import (
+    DELETES_OLD,
+    MAX_REF_AGE,
+    MOST_OLD,
+    MOST_OLD_BY_DEFAULT,
+    Retention,
+    json_bytes,
+    unused_bytes,
+    unused_metadata,
+)
 from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count, human_bytes, instant, second, whole
 
+UNUSED_SCHEMAS = "what clean_expired_metadata would take out besides"
 HOUR, MUCH = 3_600_000, 64 << 20
 OLD_REF = 90 * 24 * HOUR
 COMMITS = 60
@@ -162,10 +170,13 @@ def metadata_file(
 ) -> HealthSection:
     """The metadata file by what fills it, what expiry or its properties would save. `size` is that of the file, `log`
     are those of older metadata files that are there."""
-    parts = {name: sum(_json_bytes(metadata.raw.get(f)) for f in fields) for name, fields in SECTIONS.items()}
-    whole_text = _json_bytes(metadata.raw)
+    parts = {name: sum(json_bytes(metadata.raw.get(f)) for f in fields) for name, fields in SECTIONS.items()}
+    whole_text = json_bytes(metadata.raw)
     parts["everything else"] = max(0, whole_text - sum(parts.values()))
     freed = _savings(metadata, decided)
+    unused, _ = unused_metadata(metadata, decided.snapshots_to_keep if decided else metadata.snapshots, ())
+    by_schemas = unused_bytes(metadata, unused)
+    schema_words = f"{len(unused):,} of them, {human_bytes(by_schemas)}, no snapshot that stays needs" if unused else ""
     keep = whole(metadata.properties.get(MOST_OLD)) or MOST_OLD_BY_DEFAULT
     deletes = metadata.properties.get(DELETES_OLD, "false").lower() == "true"
     fills = max(parts, key=lambda name: parts[name])
@@ -175,13 +186,14 @@ def metadata_file(
         "metadata-file", "Metadata file", "metadata file",
         (
             MeasuredValue("metadata-size", whole_text if size is None else size, limits["metadata-size"], share),
-            MeasuredValue("schemas", len(metadata.schemas), limits["schemas"]),
+            MeasuredValue("schemas", len(metadata.schemas), limits["schemas"], schema_words),
         ),
         (
             SectionNumber("as plain JSON", whole_text, "bytes"),
             SectionNumber("a snapshot of it, on average",
                    parts["snapshots"] // len(metadata.snapshots) if metadata.snapshots else None, "bytes"),
             SectionNumber("what expiry would take out of it now", freed, "bytes"),
+            *([SectionNumber(UNUSED_SCHEMAS, by_schemas, "bytes")] if unused else []),
             SectionNumber("older metadata files in its log", len(metadata.metadata_log)),
             SectionNumber("bytes of those that are there", sum(log.values()), "bytes"),
             SectionNumber(f"files that the log keeps ({MOST_OLD})", keep),
@@ -202,11 +214,4 @@ def _savings(metadata: TableMetadata, decided: Retention | None) -> int:
     listed = metadata.raw.get("snapshot-log")
     entries = [e for e in listed if isinstance(e, Mapping)] if isinstance(listed, list) else []
     log_entries = [e for e in entries if type(e.get("snapshot-id")) is int and e["snapshot-id"] in gone]
-    return sum(_json_bytes(s.raw) + 1 for s in metadata.snapshots if s.snapshot_id in gone) + _json_bytes(log_entries)
-
-
-def _json_bytes(value: Any) -> int:
-    """Of its compact text."""
-    return (
-        0 if value is None else len(json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=str).encode())
-    )
+    return sum(json_bytes(s.raw) + 1 for s in metadata.snapshots if s.snapshot_id in gone) + json_bytes(log_entries)

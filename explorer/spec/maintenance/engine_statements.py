@@ -108,6 +108,16 @@ def _trino(operation: str, metadata: TableMetadata, now_ms: int) -> EngineStatem
     return EngineStatement(words=_TRINO_OPTIMIZES)
 
 
+def clean_expiry(metadata: TableMetadata) -> EngineStatement:
+    """Return Trino's expiry that also drops the schemas and partition specs that no snapshot uses."""
+    age = _duration(max(TRINO_LEAST_AGE_MS, _max_age_ms(metadata)))
+    return EngineStatement(
+        f"ALTER TABLE {{table}} EXECUTE expire_snapshots(retention_threshold => '{age}', "
+        "clean_expired_metadata => true)",
+        words=f"In Trino, from 479 on, this keeps the snapshots of {age}, and what they use:",
+    )
+
+
 def _athena(operation: str, metadata: TableMetadata, now_ms: int) -> EngineStatement:
     if operation == "compact":
         return EngineStatement("OPTIMIZE {table} REWRITE DATA USING BIN_PACK", None)

@@ -5,11 +5,12 @@ answers."""
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from explorer.model.metadata import Ref, Snapshot, TableMetadata
 from explorer.spec.snapshots.ancestors import Parents, parents_first, parents_of, reachable_snapshots
@@ -217,6 +218,24 @@ def unused_metadata(
     return (
         [s.schema_id for s in metadata.schemas if s.schema_id not in schemas],
         [s.spec_id for s in metadata.partition_specs if s.spec_id not in used],
+    )
+
+
+def unused_bytes(metadata: TableMetadata, schemas: Collection[int], specs: Collection[int] = ()) -> int:
+    """Return how many bytes of JSON some schemas and partition specs take in the metadata file."""
+    ids = {"schemas": ("schema-id", set(schemas)), "partition-specs": ("spec-id", set(specs))}
+    taken = 0
+    for name, (key, unused) in ids.items():
+        listed = metadata.raw.get(name)
+        entries = [e for e in listed if isinstance(e, Mapping)] if unused and isinstance(listed, list) else []
+        taken += sum(json_bytes(e) + 1 for e in entries if type(e.get(key)) is int and e[key] in unused)
+    return taken
+
+
+def json_bytes(value: Any) -> int:
+    """Return the length of a value's compact text."""
+    return (
+        0 if value is None else len(json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=str).encode())
     )
 
 
