@@ -30,6 +30,7 @@ from explorer.spec.readers.reader_support import (
     plan_upgrade,
 )
 from explorer.spec.readers.table_features import AlikeFiles, FileFacts, table_features
+from explorer.spec.schemas.sort_columns import words_for_writers
 from explorer.spec.text.names import base_name, snapshot_name
 from explorer.table import Table
 
@@ -85,6 +86,8 @@ def find_readers(table: Table, upgrade: int | None = None, engine: Engine = "aut
             f"{base_name(metadata.metadata_location)}: {unversioned[0]}. What is said of readers holds where they are "
             "given that file, or ask a catalog. icedive doctor TABLE says what helps."
         )
+    if writers := words_for_writers(metadata):
+        notes.append(writers)
     verdicts = tuple(judge(features, support))
     refused = {one.feature for verdict in verdicts if verdict.answer == "no" for one in verdict.because}
     if kinds := [words for feature, words in DELETES.items() if feature in refused]:

@@ -14,7 +14,9 @@ from explorer.spec.text.units import human_bytes
 from tests.cases.mini import Table
 from tests.support import direct
 from tests.support.report_tables import found
+from tests.support.small_tables import make_table
 from tests.unit.test_cli import run
+from tests.unit.test_twentyfirst_reports import age, raced
 
 
 # -- a commit that hides its own rows (apache/iceberg#9773) ------------------------------------------------------------
@@ -169,3 +171,50 @@ def test_the_preview_says_what_dropped_schemas_free_and_how_trino_drops_them(tmp
 
 def test_health_of_one_schema_says_nothing_of_others(tmp_path: Path) -> None:
     assert "take out besides" not in run("health", str(many_schemas(tmp_path / "t", 1).folder)).output
+
+
+# -- an older sort order that goes by a dropped column (apache/iceberg#16519) ------------------------------------------
+@pytest.mark.parametrize("is_default", [True, False])
+@pytest.mark.parametrize("is_dropped", [True, False])
+def test_an_older_order_by_a_dropped_column_is_told(is_dropped: bool, is_default: bool, tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "int"), (2, "ts", "long")])
+    for number in (1, 2):
+        table.append(table.parquet(f"{number}.parquet", {"id": [number], "ts": [number]}))
+    orders = {1: (1, 2), 2: (1,)}
+    table.md["sort-orders"] += [
+        {
+            "order-id": number,
+            "fields": [
+                {"source-id": i, "transform": "identity", "direction": "asc", "null-order": "nulls-first"} for i in ids
+            ],
+        }
+        for number, ids in orders.items()
+    ]
+    table.md["default-sort-order-id"] = 1 if is_default else 2
+    if is_dropped:
+        table.set_schema([(1, "id", "int")], 1)
+    table.save()
+    place = str(table.folder)
+    fails = "writes of Spark with Iceberg 1.11.0, compaction among them, fail with 'Cannot find source column for sort"
+    told = is_dropped and not is_default
+    text = run("readers", place).output
+    assert (fails in text) is told
+    assert ("Sort order 1 goes by ts (field 2), which the schema has no more" in text) is told
+    assert ("dropped since: ts (field 2)" in run("history", "schemas", place).output) is is_dropped
+    if not is_default:
+        compacts = run("maintain", "preview", place, "compact", "-O", "rewrite-all=true").output
+        assert (fails in compacts) is told
+
+
+# -- orphans that are rows of a refused commit (apache/iceberg-go#1079) ------------------------------------------------
+@pytest.mark.parametrize("refused", [True, False])
+def test_orphans_that_are_rows_of_a_refused_commit_are_asked_for_first(refused: bool, tmp_path: Path) -> None:
+    place = raced(tmp_path)
+    if not refused:
+        place = make_table(tmp_path / "other", 2)
+        (place / "data" / "stray.parquet").write_bytes(b"nothing leads here")
+        age(place)
+    [finding] = found(str(place), "orphan-files", files=True)
+    words = "1 data file is of a commit that the table does not have (commit-unnamed): nobody has committed"
+    assert (words in finding.what) is refused
+    assert finding.remedy.startswith("First ask the writer of those files") is refused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
@@ -12,16 +12,17 @@ import pyarrow.compute as pc
 from explorer.errors import MISSING, AccessRefused, NotNow, UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.queries.orphans import orphan_files
+from explorer.queries.unnamed_commits import find_unnamed_commits
 from explorer.reports.doctor.missing_files import find_missing_files
 from explorer.spec.commits.uncommitted_files import words_of_uncommitted_files
 from explorer.spec.doctor.finding_groups import MEMBERS
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.missing_files import MissingFile
-from explorer.spec.doctor.remedy_cases import BY_AGE, PREFIXES, SPARED
+from explorer.spec.doctor.remedy_cases import BY_AGE, PREFIXES, SPARED, UNCOMMITTED
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.maintenance.orphan_rules import is_below, written_places
-from explorer.spec.text.names import shorten
+from explorer.spec.text.names import base_name, shorten
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 
@@ -180,7 +181,7 @@ def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
         old = [of.bytes for of in loose.values() if of.written < now - OLD * 3600]
         whole, of_old = (human_bytes(sum(sizes)) for sizes in ([of.bytes for of in loose.values()], old))
         times = {path: (of.written * 1000, of.bytes) for path, of in loose.items()}
-        late = words_of_uncommitted_files(table.metadata, times, now * 1000)
+        late = _of_unnamed_commits(table, loose) or words_of_uncommitted_files(table.metadata, times, now * 1000)
         yield finding(
             "orphan-files", f"{count(len(loose), 'file')} ({whole}) below the table's folder are named neither "
             f"by the metadata file nor by a snapshot or manifest that it leads to; {len(old)} "
@@ -190,6 +191,19 @@ def _orphans(table: Table, not_checked: list[str]) -> Iterator[Finding]:
             table.metadata.location, count=len(loose), examples=tuple(sorted(loose)[:3]), found=sorted(loose)[0],
             node=("metadata", table.metadata.metadata_location),
         )  # fmt: skip
+
+
+def _of_unnamed_commits(table: Table, loose: Collection[str]) -> str:
+    """Say which files that nothing leads to are rows of commits that the table does not have; empty without any."""
+    commits = find_unnamed_commits(table.tree).commits
+    names = {base_name(path) for path in loose}
+    own = {path for commit in commits for path in commit.added_files or () if base_name(path) in names}
+    if not own:
+        return ""
+    are = "is" if len(own) == 1 else "are"
+    return (
+        f"{count(len(own), 'data file')} {are} of a commit that the table does not have (commit-unnamed): {UNCOMMITTED}"
+    )
 
 
 def _spared_words(spared: Mapping[str, str]) -> str:

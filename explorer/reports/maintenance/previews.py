@@ -55,6 +55,7 @@ from explorer.spec.maintenance.orphan_rules import refusal as orphan_refusal
 from explorer.spec.maintenance.orphan_rules import sentences as orphan_sentences
 from explorer.spec.maintenance.rewrite_parts import OTHER_SPECS
 from explorer.spec.maintenance.rewrite_words import is_by_data_file, sentences
+from explorer.spec.schemas.sort_columns import words_for_writers
 from explorer.spec.snapshots.reader_positions import ReaderPosition, oldest_needed_ms
 from explorer.spec.snapshots.retention import endless_expiry, gc_refusal
 from explorer.spec.text.names import NOWHERE, base_name
@@ -304,6 +305,8 @@ def _rewriting(table: Table, request: OperationRequest, engine: Engine) -> Previ
     groups = Collection(Batches(GROUPS, lambda: _batches(rows(), GROUPS)), "groups")
     explained = [plan.already] if plan.already else sentences(table.metadata, plan.rule, plan.grouping)
     explained = [*explained, *([plan.note] if plan.note else [])]
+    if len(plan.grouping.groups_to_rewrite) and (writers := words_for_writers(table.metadata)):
+        explained.append(writers)
     tables = {"groups": groups, "files": Collection(plan.files, "files")}
     acts, refusal = len(plan.grouping.groups_to_rewrite) > 0, plan.refusal
     if acts and rule.strategy in ("sort", "zorder"):

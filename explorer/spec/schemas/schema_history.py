@@ -13,7 +13,8 @@ from explorer.progress import steps
 from explorer.spec.commits.commit_writers import commit_writer
 from explorer.spec.overview.overview import order_words, spec_words, transform_words, type_words
 from explorer.spec.schemas.name_mapping import TakenName, taken_names
-from explorer.spec.text.names import shorten, snapshot_name
+from explorer.spec.schemas.sort_columns import SHOWN, dropped_columns
+from explorer.spec.text.names import first_of, shorten, snapshot_name
 
 VersionKind = Literal["schema", "partition spec", "sort order"]
 MOST_CHANGES = 1_000
@@ -216,6 +217,8 @@ def _column_names(metadata: TableMetadata) -> dict[int, str]:
 def _orders(metadata: TableMetadata, used: UsedVersions) -> Iterator[SchemaVersion]:
     for order in steps(metadata.sort_orders, "sort orders"):
         words, default = shorten(order_words(order, metadata), LONG), metadata.default_sort_order_id
+        if gone := dropped_columns(order, metadata):
+            words = f"{words}; dropped since: {first_of(gone, SHOWN)}"
         yield _version(metadata, "sort order", order.order_id, default, None, used, words, [])
 
 
