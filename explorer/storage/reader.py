@@ -61,6 +61,8 @@ class TableReader(ManifestReader):
         self.problems = (*location.problems, *problems, *where.problems)
         super().__init__(Storage([*where.folders, *roots], *keys, moved=where.moved, refused=where.refused))
         self._records = manifests.Known()
+        self._list_of: dict[int, int | str] = {}
+        """What a snapshot's list is kept by: its path, since many may name one; of two with one id, the first's."""
         self._lists: LRUCache[int | str, Listed] = LRUCache(
             MANIFESTS, getsizeof=lambda read: len(read.value) + len(read.problems) + 100
         )
@@ -68,8 +70,8 @@ class TableReader(ManifestReader):
     def manifests(self, snapshot: Snapshot) -> Listed:
         """The snapshot's manifest list as list[ManifestFile], in the order it is stored. Never raises for a bad file:
         what is wrong is a Problem, and what could be read is there."""
-        of = snapshot.manifest_list or snapshot.snapshot_id  # many snapshots may name one list
         with self._lock:
+            of = self._list_of.setdefault(snapshot.snapshot_id, snapshot.manifest_list or snapshot.snapshot_id)
             if of in self._lists:
                 return self._lists[of]
         try:
