@@ -26,11 +26,11 @@ def find_metadata(tree: MetadataTree, name: str | None) -> TableMetadata:
     except NotFoundInTable as missing:
         there = sorted(path for path in files_beside(tree) if path.lower().endswith(METADATA_ENDINGS))
         asked = place_of(tree, str(name))
-        found = named_metadata(there, name) or [path for path in there if place_of(tree, path) == asked]
-        if len(found) == 1:
-            return tree.metadata_file(found[0])
-        names = [base_name(path) for path in found or there]
-        if found:
+        matching_paths = named_metadata(there, name) or [path for path in there if place_of(tree, path) == asked]
+        if len(matching_paths) == 1:
+            return tree.metadata_file(matching_paths[0])
+        names = [base_name(path) for path in matching_paths or there]
+        if matching_paths:
             raise NotFoundInTable(f"several metadata files of the folder are {name!r}: {first_of(names)}") from missing
         raise NotFoundInTable(
             f"{missing}, and the folder has {first_of(names)}" if names else str(missing)

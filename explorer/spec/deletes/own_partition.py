@@ -28,8 +28,8 @@ def contradicted_fields(metadata: TableMetadata, delete: LiveFile) -> list[tuple
     spec = metadata.spec(delete.spec_id)
     if delete.kind != "equality_deletes" or spec is None:
         return []
-    found = [(part, _contradiction(metadata, delete, part)) for part in spec.fields]
-    return [(part, words) for part, words in found if words]
+    contradictions = [(part, _contradiction(metadata, delete, part)) for part in spec.fields]
+    return [(part, words) for part, words in contradictions if words]
 
 
 def _contradiction(metadata: TableMetadata, delete: LiveFile, part: PartitionField) -> str:

@@ -196,8 +196,8 @@ class Deletes:
     @cached_property
     def _contradictions(self) -> Mapping[FileKey, str]:
         """By the key of an equality delete that dangles and contradicts its own partition: how."""
-        found = {d.key: contradicted_fields(self.files.metadata, d) for d in self.alone}
-        return {key: "; ".join(words for _, words in fields) for key, fields in found.items() if fields}
+        fields_of_delete = {d.key: contradicted_fields(self.files.metadata, d) for d in self.alone}
+        return {key: "; ".join(words for _, words in fields) for key, fields in fields_of_delete.items() if fields}
 
     @cached_property
     def _oldest_by_place(self) -> Mapping[PartitionPlace, int]:

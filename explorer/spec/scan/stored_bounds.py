@@ -60,15 +60,18 @@ class StoredBounds:
 
 def asked_texts(bound: Expression) -> dict[int, tuple[FilterColumn, tuple[str | bytes, ...]]]:
     """Return what a filter compares the bounds of texts and binaries with, by field id."""
-    found: dict[int, tuple[FilterColumn, tuple[str | bytes, ...]]] = {}
+    asked_of_column: dict[int, tuple[FilterColumn, tuple[str | bytes, ...]]] = {}
     for leaf in predicates(bound):
         term = leaf.term
         if not isinstance(term, BoundTerm) or term.transform != "identity" or leaf.op not in COMPARED:
             continue
         if term.column.kind in CUT_KINDS and len(leaf.literals) <= MOST_LITERALS:
             texts = tuple(value for value in leaf.literals if isinstance(value, (str, bytes)))
-            found[term.column.field_id] = (term.column, found.get(term.column.field_id, (None, ()))[1] + texts)
-    return found
+            asked_of_column[term.column.field_id] = (
+                term.column,
+                asked_of_column.get(term.column.field_id, (None, ()))[1] + texts,
+            )
+    return asked_of_column
 
 
 def measure_bounds(bound: Expression, entries: pa.Table, is_read: npt.NDArray[np.bool_]) -> Iterator[dict[str, int]]:
@@ -111,15 +114,15 @@ def _cut(text: str | bytes, length: int, step: int) -> bytes | None:
 
 def lengths_of(column: pa.Array, is_text: bool) -> npt.NDArray[np.int64]:
     """Return the length of each bound, in characters of a text or in bytes; -1 where there is none."""
-    found = np.full(len(column), -1, np.int64)
+    lengths = np.full(len(column), -1, np.int64)
     valid = column.is_valid().to_numpy(zero_copy_only=False)
     some = column.drop_null()
     sizes = _sums(pc.binary_length(some).to_numpy(zero_copy_only=False))
     if is_text:
         begins = (numbers_of(some, "u1") & 0xC0) != 0x80  # other bytes go on with a character
         sizes = _sums(begins)[sizes]
-    found[valid] = np.diff(sizes)
-    return found
+    lengths[valid] = np.diff(sizes)
+    return lengths
 
 
 def _sums(numbers: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
