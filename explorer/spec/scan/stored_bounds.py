@@ -60,18 +60,18 @@ class StoredBounds:
 
 def asked_texts(bound: Expression) -> dict[int, tuple[FilterColumn, tuple[str | bytes, ...]]]:
     """Return what a filter compares the bounds of texts and binaries with, by field id."""
-    asked_of_column: dict[int, tuple[FilterColumn, tuple[str | bytes, ...]]] = {}
+    asked: dict[int, tuple[FilterColumn, tuple[str | bytes, ...]]] = {}
     for leaf in predicates(bound):
         term = leaf.term
         if not isinstance(term, BoundTerm) or term.transform != "identity" or leaf.op not in COMPARED:
             continue
         if term.column.kind in CUT_KINDS and len(leaf.literals) <= MOST_LITERALS:
             texts = tuple(value for value in leaf.literals if isinstance(value, (str, bytes)))
-            asked_of_column[term.column.field_id] = (
+            asked[term.column.field_id] = (
                 term.column,
-                asked_of_column.get(term.column.field_id, (None, ()))[1] + texts,
+                asked.get(term.column.field_id, (None, ()))[1] + texts,
             )
-    return asked_of_column
+    return asked
 
 
 def measure_bounds(bound: Expression, entries: pa.Table, is_read: npt.NDArray[np.bool_]) -> Iterator[dict[str, int]]:
