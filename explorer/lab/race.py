@@ -263,6 +263,6 @@ def _tally(home: Path, names: list[str], seconds: float) -> Tally:
         acknowledged=len(acknowledged), snapshots=len(own_snapshots), rows=len(rows),
         retries=sum(int(line[2]) for line in acknowledged),
         failures=sum(line[0] == "failed" for line in lines), seconds=seconds,
-        missing_files=missing + len(table.problems),
+        missing_files=missing + sum(problem.severity == "error" for problem in table.problems),
         orphans=len(orphans(table.tree)) if seconds else 0, excess=len(own_snapshots) - len(acknowledged),
     )  # fmt: skip
