@@ -66,10 +66,13 @@ class SnapshotRows:
     """For hidden rows that a scan with the filter returns all the same, why it skips the deletes that hide them."""
     compared: bool = True
     """Whether deletes that do not apply were compared with the rows too."""
-    hidden_at_once: frozenset[RowPlace] = frozenset()
-    """Hidden rows that a commit added together with the delete that hides them."""
     unreadable: frozenset[str] = frozenset()
     """Live data files that a scan with the filter reads and that cannot be read: they may have more rows."""
+
+    @cached_property
+    def hidden_at_once(self) -> frozenset[RowPlace]:
+        """Hidden rows that a commit added together with the delete that hides them."""
+        return frozenset(place for place, verdict in self.hidden.items() if is_of_own_commit(verdict))
 
 
 NOTHING = SnapshotRows(frozenset(), {}, {}, {}, {}, {}, {}, {}, {}, {})
@@ -142,7 +145,6 @@ class RowHistory:
         harmless, spared, kept_off, skipped, other_readers, misread, come_back = {}, {}, {}, {}, {}, {}, {}
         entries: dict[RowPlace, MatchingFile] = {}
         copies = Counter[str]()
-        at_once: set[RowPlace] = set()
         for match in steps(sorted(candidates, key=lambda m: m.data.sequence_number or 0), "data files"):
             data = match.data
             verdicts = self.reader.verdicts(files, data, self._known)
@@ -154,8 +156,6 @@ class RowHistory:
                 if by:
                     opened = [verdict for verdict in by if verdict.delete.key not in skipped_deletes]
                     hidden[place] = (opened or by)[0]
-                    if is_of_own_commit(hidden[place]):
-                        at_once.add(place)
                     if not opened and not match.skip_reason(position):
                         come_back[place] = "; ".join(dict.fromkeys(skipped_deletes[v.delete.key].why for v in by))
                     continue
@@ -175,7 +175,7 @@ class RowHistory:
             copies[data.path] += 1
         compared = len(files.deletes) <= COMPARED
         shown = (harmless, spared, kept_off, skipped, other_readers, misread, entries, come_back)
-        return SnapshotRows(frozenset(visible), hidden, *shown, compared, frozenset(at_once), unreadable)
+        return SnapshotRows(frozenset(visible), hidden, *shown, compared, unreadable)
 
     def _holding(
         self, files: Applicability, data: LiveFile, verdicts: Sequence[DeleteVerdict]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import explorer
 from explorer.spark_engine.spark import SparkEngine
 
@@ -12,10 +14,16 @@ PROPERTIES = (
 )
 
 
-def test_who_follows_the_order_comes_to_an_end(engine: SparkEngine) -> None:
+def with_table(engine: SparkEngine, name: str, columns: str) -> Any:
+    """A session with a new table of the namespace `maintained`."""
     spark = engine.session()
     spark.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.maintained")
-    spark.sql(f"CREATE OR REPLACE TABLE sandbox.maintained.t (id BIGINT, k STRING) TBLPROPERTIES ({PROPERTIES})")
+    spark.sql(f"CREATE OR REPLACE TABLE sandbox.maintained.{name} ({columns}) TBLPROPERTIES ({PROPERTIES})")
+    return spark
+
+
+def test_who_follows_the_order_comes_to_an_end(engine: SparkEngine) -> None:
+    spark = with_table(engine, "t", "id BIGINT, k STRING")
     for number in range(7):
         spark.sql(f"INSERT INTO sandbox.maintained.t VALUES ({number}, 'a'), ({number + 100}, 'b')")
     spark.sql("DELETE FROM sandbox.maintained.t WHERE id = 3")
@@ -52,9 +60,7 @@ def test_who_follows_the_order_comes_to_an_end(engine: SparkEngine) -> None:
 
 
 def test_manifests_are_rewritten_where_no_compaction_is(engine: SparkEngine) -> None:
-    spark = engine.session()
-    spark.sql("CREATE NAMESPACE IF NOT EXISTS sandbox.maintained")
-    spark.sql(f"CREATE OR REPLACE TABLE sandbox.maintained.few (id BIGINT) TBLPROPERTIES ({PROPERTIES})")
+    spark = with_table(engine, "few", "id BIGINT")
     for number in range(3):
         spark.sql(f"INSERT INTO sandbox.maintained.few VALUES ({number})")
     plan = explorer.open_table("maintained.few").maintain.all().value

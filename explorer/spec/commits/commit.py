@@ -17,6 +17,7 @@ from explorer.spec.text.units import count, whole
 
 Matches = Callable[[LiveFile], bool]
 RETRIES, RETRY_MS = 4, 30 * 60 * 1000
+"""How often and how long a commit is tried again where the table does not say."""
 WHOSE_RETRIES = (
     f"{RETRIES} is the number of Iceberg Java, pyiceberg 0.12 and iceberg-rust where the table sets none; iceberg-go "
     "0.7 tries no more, and fails where it loses once ('Requirement failed: branch main has changed'). The property, "
@@ -25,7 +26,6 @@ WHOSE_RETRIES = (
 FOLLOWED = "Iceberg Java, pyiceberg 0.12, iceberg-rust and iceberg-go go by the table's property"
 MOST_NAMED = 5
 """Commits since a base that are named."""
-"""How often and how long a commit is tried again where the table does not say."""
 HISTORY = "validationHistory"
 """The check that refuses a commit without a starting snapshot where the first snapshots have expired."""
 ADDS_DATA = ("append", "overwrite")
