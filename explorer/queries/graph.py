@@ -103,13 +103,14 @@ def _footers(
     if not opened:
         return {}
     footers: dict[str, Mapping[str, Any]] = {}
-    for table in tables:
-        for path in table["file_path"].to_pylist() if table is not None else ():
-            if path not in footers and file_node(path) in opened:
-                try:
-                    footers[path] = tree.reader.parquet_footer(path)
-                except UnreadableFile as error:
-                    tree.note([Problem(error.path, error.cause, unaffected="other files are not affected")])
+    listed = (path for table in tables if table is not None for path in table["file_path"].to_pylist())
+    paths = dict.fromkeys(path for path in listed if file_node(path) in opened)
+    with tree.reader.storage.reading_ahead(((path, 0) for path in paths), ends=True):
+        for path in paths:
+            try:
+                footers[path] = tree.reader.parquet_footer(path)
+            except UnreadableFile as error:
+                tree.note([Problem(error.path, error.cause, unaffected="other files are not affected")])
     return footers
 
 

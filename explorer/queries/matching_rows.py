@@ -21,6 +21,7 @@ from explorer.queries.filters import MATCHES, matches_in, matching, matching_or_
 from explorer.queries.parquet_groups import SparkReading, spark_reading
 from explorer.queries.row_reader import RowReader
 from explorer.spark_engine.engine_choice import Engine, entries_in
+from explorer.spec.deletes.delete_pairs import live_in
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.live_files import LiveFile, live_files, read_alike
 from explorer.spec.filters.expressions import TRUE, Expression
@@ -160,7 +161,7 @@ class MatchingRows:
             for manifest in reader.tree.manifests(snapshot):
                 manifests.setdefault(manifest.manifest_path, manifest)
         reader.tree.ahead(manifests=manifests.values())
-        data = [m for m in manifests.values() if m.content == 0]
+        self._data = data = [m for m in manifests.values() if m.content == 0]
         verdicts = scan.manifests(data)
         self.similar = scan.asked_texts.in_lists(data, scan.metadata)
         """Stored texts that the filter's are alike, with the number of files (spec.scan.similar_texts)."""
@@ -170,6 +171,17 @@ class MatchingRows:
         self.unread = None if reads_all else UnreadFiles(skipped.files, skipped.at_most)
         """The files that may have matching rows too, as statistics may be wrong."""
         self._look_on_spark([v for v in verdicts if v.keeps or self.reads_every_file], engine)
+
+    def files_to_read(self) -> Iterator[tuple[str, int]]:
+        """Name the data files that `in_manifests` reads of all snapshots, in its order, with their sizes."""
+        verdicts = [v for v in self.scan.manifests(self._data) if v.keeps or self.reads_every_file]
+        listed = [v.manifest for v in verdicts] if self._readings is None else []
+        for manifest, stored in self.reader.tree.stored_entries(listed, metrics=True):
+            live = live_in(manifest, stored)[0]
+            reads = self.reads_every_file or pa.array(self.scan.files(manifest, live).outcome == READ)
+            some = live if reads is True else live.filter(reads)
+            sizes = pc.fill_null(some["file_size_in_bytes"], 0)
+            yield from zip(some["file_path"].to_pylist(), sizes.to_pylist(), strict=True)
 
     def in_manifests(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> list[MatchingFile]:
         """Find the live data files of a snapshot that have matching rows, one item for each live entry.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -137,13 +137,23 @@ def _rows_in_memory(
 ) -> list[pa.Table] | None:
     """The rows of the files of both sides; None where they are beyond the memory limit. Raises UnreadableFile."""
     parts, size = [[empty], [empty]], 0
-    for n, side in enumerate(sides):
-        for data in steps(side.differ.files, "data files"):
-            parts[n].append(make(reader, data, reader.verdicts(side.files, data)).select(empty.column_names))
-            size += parts[n][-1].nbytes
-            if size > limits.limit():
-                return None
+    with reader.storage.reading_ahead(_files_to_read(reader, sides)):
+        for n, side in enumerate(sides):
+            for data in steps(side.differ.files, "data files"):
+                parts[n].append(make(reader, data, reader.verdicts(side.files, data)).select(empty.column_names))
+                size += parts[n][-1].nbytes
+                if size > limits.limit():
+                    return None
     return [pa.concat_tables(some) for some in parts]
+
+
+def _files_to_read(reader: RowReader, sides: Sequence[_Side]) -> Iterator[tuple[str, int]]:
+    """The paths and sizes of the data files of both sides, each before the delete files that apply to it."""
+    for side in sides:
+        for data in side.differ.files:
+            yield data.path, data.size
+            deletes = (v.delete for v in reader.verdicts(side.files, data) if v.applies)
+            yield from ((d.path, d.size) for d in deletes if d.kind != "deletion_vector")
 
 
 @dataclass(frozen=True)

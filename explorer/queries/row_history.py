@@ -124,7 +124,8 @@ class RowHistory:
         self._judged: dict[tuple[Any, ...], JudgedDeletes] = {}
         """By manifest, since snapshots share most of them."""
         self._known: KnownVerdicts = {}
-        self.by_snapshot = {s.snapshot_id: self._rows_at(s) for s in steps(self._snapshots, "snapshots")}
+        with reader.storage.reading_ahead(self.matching.files_to_read()):
+            self.by_snapshot = {s.snapshot_id: self._rows_at(s) for s in steps(self._snapshots, "snapshots")}
         self.events = self._events()
 
     @property

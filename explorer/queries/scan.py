@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
+from itertools import tee
 from operator import attrgetter
 
 import numpy as np
@@ -254,12 +255,18 @@ def partition_verdicts(tree: MetadataTree, plan: Plan, make: BuildTable) -> pa.T
 def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
     """Verdicts on the row groups of the Parquet files that a plan reads (see parquet_groups); asked is what is left to
     ask of each file's rows. A file whose footer cannot be read is noted and left out."""
-    for manifest, stored in tree.stored_entries([v.manifest for v in plan.manifests if v.keeps], metrics=True):
-        verdicts = plan.scan.files(manifest, stored)
-        places, paths = np.flatnonzero(verdicts.outcome == READ).tolist(), verdicts.entries["file_path"]
-        for path, at in ((paths[at].as_py(), at) for at in steps(places, "footers")):
+
+    def files() -> Iterator[tuple[str, Expression]]:
+        for manifest, stored in tree.stored_entries([v.manifest for v in plan.manifests if v.keeps], metrics=True):
+            verdicts = plan.scan.files(manifest, stored)
+            places, paths = np.flatnonzero(verdicts.outcome == READ).tolist(), verdicts.entries["file_path"]
+            yield from ((paths[at].as_py(), verdicts.residual(at)) for at in steps(places, "footers"))
+
+    ahead, now = tee(files())
+    with tree.reader.storage.reading_ahead(((path, 0) for path, _ in ahead), ends=True):
+        for path, residual in now:
             try:
-                yield from row_groups_of_file(tree.reader, path, verdicts.residual(at), plan.schema, tree.note)
+                yield from row_groups_of_file(tree.reader, path, residual, plan.schema, tree.note)
             except UnreadableFile as error:
                 tree.note([Problem(path, error.cause, unaffected="other files are not affected")])
 

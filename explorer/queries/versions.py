@@ -19,9 +19,10 @@ from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, w
 from explorer.spec.text.identifiers import join_identifier
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.storage.locate import locate, names_a_path
-from explorer.storage.paths import canonical, local_path
+from explorer.storage.paths import canonical, local_path, normal_path
 from explorer.storage.reader import TableReader
 from explorer.storage.rows import read_schema
+from explorer.storage.stores import split_uri
 
 _NAMED = re.compile(
     r"""('(?:[^']|'')*'|"[^"]*"|`[^`]*`)|(?:(?<![\w.])|(?<=[`"]\.))([A-Za-z_][\w.]*)@('[^']+'|[\w.:\-]+)"""
@@ -72,8 +73,8 @@ def check_readable(reader: TableReader, snapshot_id: int | None = None) -> FileA
 
 
 def another(reader: TableReader, name: str) -> TableReader:
-    """Another table, by its name. What the person gave for this table's catalog holds for that catalog only. Raises
-    TableNotFound."""
+    """Another table, by its name. What the person gave for this table's catalog holds for that catalog only, and what
+    they gave for a table that was opened by its path, for its bucket only. Raises TableNotFound."""
     place = reader.location
     if place.of_session and name == place.name:  # pyiceberg does not know that catalog
         return reader
@@ -81,7 +82,13 @@ def another(reader: TableReader, name: str) -> TableReader:
     is_named = place.catalog is not None and not names_a_path(name)
     if is_named and (identifier.count(".") < name.count(".") > 1 or _is_beside(name, str(place.catalog))):
         return TableReader(locate(identifier, place.catalog, place.properties, place.relocate), reader.extra_roots)
-    return TableReader(locate(name, None, None, place.relocate), reader.extra_roots)
+    own = place.properties if place.catalog is None and _is_in_bucket(name, place.metadata_location) else None
+    return TableReader(locate(name, None, own, place.relocate), reader.extra_roots)
+
+
+def _is_in_bucket(name: str, path: str) -> bool:
+    """Whether a table is named by a URI of the store and bucket in which a path is."""
+    return local_path(path) is None and split_uri(normal_path(name))[:2] == split_uri(normal_path(path))[:2]
 
 
 def _is_beside(name: str, catalog: str) -> bool:

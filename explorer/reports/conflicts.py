@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from explorer.errors import ExplorerError, NotFoundInTable
+from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.queries.filters import filter_columns, may_match, parse_filter
@@ -226,6 +227,9 @@ def decision_of(
     if expired and intent.needs_whole_history:
         return decide(intent, (), (), bool(since) if moved is None else moved, base_is_ancestor, expired)
     back = intent.looks and "validateFromSnapshot" not in intent.validations
+    looked = [*(before if back else ()), *since]
+    table.tree.ahead(looked)
+    table.tree.ahead(manifests=[m for s in looked for m in _own_manifests(table, s)])
     earlier = [change_of(table, s) for s in steps(before, "snapshots")] if back else []
     later = [change_of(table, s) for s in steps(since, "snapshots")]
     decision, meta = decide(intent, later, earlier, moved, base_is_ancestor), table.metadata
@@ -239,11 +243,15 @@ def decision_of(
     return replace(decision, conflicts=tuple(placed))
 
 
+def _own_manifests(table: Table, snapshot: Snapshot) -> list[ManifestFile]:
+    """The manifests that a snapshot wrote."""
+    return [m for m in table.tree.manifests(snapshot) if m.added_snapshot_id == snapshot.snapshot_id]
+
+
 def change_of(table: Table, snapshot: Snapshot) -> LaterCommit:
     """What a snapshot added and removed, by the manifests that it wrote."""
-    wrote = [m for m in table.tree.manifests(snapshot) if m.added_snapshot_id == snapshot.snapshot_id]
     by_status: dict[str, list[LiveFile]] = {"ADDED": [], "DELETED": []}
-    for manifest, entries in table.tree.logical(wrote, snapshot, metrics=True):
+    for manifest, entries in table.tree.logical(_own_manifests(table, snapshot), snapshot, metrics=True):
         for status, files in by_status.items():
             files += files_of(entries, manifest.partition_spec_id, manifest.manifest_path, (status,))
     added = by_status["ADDED"]

@@ -14,7 +14,7 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from explorer.errors import MENDED_BY, MISSING, AccessRefused, ExplorerError, NotNow, OutsideRoots, UnreadableFile
@@ -23,6 +23,7 @@ from explorer.spec.secrets.redaction import harmless
 from explorer.storage import cache, limits
 from explorer.storage.paths import DOTS, LONGEST, below, canonical, is_written_once, local_path, move_path, normal_path
 from explorer.storage.prefetch import Prefetch
+from explorer.storage.read_window import FilePart, ReadWindow
 from explorer.storage.store_credentials import Access
 from explorer.storage.stores import EACH, ListedFile, explain, files_in, infos, is_refusal, names_in, requests
 
@@ -39,6 +40,17 @@ RENEW_S = 60.0
 """Between two times that a catalog is asked for new credentials."""
 FOLDERS = 1000
 """Folders whose links are remembered as resolved."""
+
+
+TAIL = 64 << 10
+"""Bytes of a file's end that are read for its footer."""
+
+
+class _Windows(threading.local):
+    """Those of the work of each thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.windows: list[ReadWindow] = []
 
 
 class Storage:
@@ -65,6 +77,7 @@ class Storage:
         self._renewing = threading.Lock()
         self._folders: dict[str, str] = {}
         self._ahead = Prefetch(self._fetch)
+        self._of_thread = _Windows()
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Callable[..., Storage], tuple[object, ...]]:
@@ -149,6 +162,17 @@ class Storage:
         resolved, real, root = self._check(path)
         if offset < 0 or (length is not None and length < 0):
             raise UnreadableFile(path, f"cannot be read at {offset} for {length} bytes")
+        if (part := self._part_ahead(path)) is not None and offset >= part.offset:
+            end = part.file_size if length is None else min(offset + length, part.file_size)
+            if end <= part.offset + len(part.data):
+                note_read(_part(path, part.file_size, offset, length, limit), part.file_size, offset, resolved)
+                return part.data[offset - part.offset : max(0, end - part.offset)]
+        return self._read_part(path, resolved, real, root, offset, length, limit).data
+
+    def _read_part(
+        self, path: str, resolved: str, real: str, root: str, offset: int, length: int | None, limit: int
+    ) -> FilePart:
+        """What `read` returns, read now, with the size of the whole file."""
         try:
             if local_path(resolved) is not None:
                 with os.fdopen(_open_below(root, real), "rb") as file:
@@ -158,13 +182,13 @@ class Storage:
                     size = _part(path, state.st_size, offset, length, limit)
                     file.seek(offset)
                     note_read(size, state.st_size, offset, state.st_dev, state.st_ino)
-                    return file.read(size)
+                    return FilePart(file.read(size), offset, state.st_size)
         except UnreadableFile:
             raise
         except Exception as error:  # a name may have half a character
             raise _unread(path, resolved, error) from error
 
-        def get(store: ObjectStore, key: str) -> bytes:
+        def get(store: ObjectStore, key: str) -> FilePart:
             if length is not None:
                 options: GetOptions = {"range": (offset, offset + length)}
             else:
@@ -172,17 +196,50 @@ class Storage:
             answer = store.get(key, options=options)  # one request; its head tells the size
             whole = answer.meta["size"]
             note_read(_part(path, whole, offset, length, limit), whole, offset, resolved)
-            return bytes(answer.bytes())
+            return FilePart(bytes(answer.bytes()), offset, whole)
 
-        def read(io: FileIO) -> bytes:
+        def read(io: FileIO) -> FilePart:
             with io.new_input(resolved).open() as stream:
                 stream.seek(0, os.SEEK_END)  # stores tell the size when a file is opened
                 size = _part(path, whole := stream.tell(), offset, length, limit)
                 note_read(size, whole, offset, resolved)
                 stream.seek(offset)
-                return bytes(stream.read(size))
+                return FilePart(bytes(stream.read(size)), offset, whole)
 
         return self._ask(path, resolved, get, read)
+
+    @contextlib.contextmanager
+    def reading_ahead(self, wanted: Iterable[tuple[str, int]], ends: bool = False) -> Iterator[None]:
+        """In the block, fetch the files of stores that this thread is about to read.
+
+        Args:
+            wanted: Their paths and sizes, in the order in which they will be read; it is asked for more as there is
+                room, and not at all for a table of local files. What is not read after all costs a request.
+            ends: Fetch only their last bytes (TAIL), which footers take.
+        """
+        if all(local_path(root) is not None for root in self.roots):
+            yield
+            return
+
+        def fetch(path: str, size: int) -> FilePart:
+            if not ends:
+                return self._read_part(path, *self._check(path), 0, size, limits.DATA)
+            data, whole = self.tail(path, TAIL)
+            return FilePart(data, whole - len(data), whole)
+
+        windows = self._of_thread.windows
+        remote = ((path, TAIL if ends else size) for path, size in wanted if not self.is_local(path))
+        windows.append(window := ReadWindow(fetch, remote))
+        try:
+            yield
+        finally:
+            windows.remove(window)
+            window.close()
+
+    def _part_ahead(self, path: str) -> FilePart | None:
+        """What a window of this thread has of a file. Raises as `read` does."""
+        parts = (window.part(path) for window in reversed(self._of_thread.windows))
+        return next((part for part in parts if part is not None), None)
 
     def _ask(
         self,
@@ -265,6 +322,12 @@ class Storage:
     def tail(self, path: str, length: int) -> tuple[bytes, int]:
         """The last bytes of a file, at most `length`, and its size. Raises as `read` does."""
         resolved, _, _ = self._check(path)
+        part = self._part_ahead(path)
+        if part is not None and part.offset <= (start := max(0, part.file_size - length)):
+            data = part.data[start - part.offset :]
+            if start + len(data) == part.file_size:
+                note_read(len(data), part.file_size, -1, resolved)
+                return data, part.file_size
 
         def get(store: ObjectStore, key: str) -> tuple[bytes, int]:
             answer = store.get(key, options={"range": {"suffix": length}})

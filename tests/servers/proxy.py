@@ -29,8 +29,17 @@ class Proxy:
         ready.wait()
 
     def reset(self) -> None:
-        """Count anew, from now on."""
+        """Count anew, from now on. `of_kind` counts requests by the ending of the file's name, and `together` how many
+        of these were under way at once."""
         self.requests, self.under_way, self.peak, self.methods = 0, 0, 0, Counter[str]()
+        self.of_kind, self.together = Counter[str](), Counter[str]()
+        self._under_way = Counter[str]()
+
+    def note(self, kind: str, change: int) -> None:
+        """Count a request for a file of a kind that begins (1) or ends (-1)."""
+        self.of_kind[kind] += max(0, change)
+        self._under_way[kind] += change
+        self.together[kind] = max(self.together[kind], self._under_way[kind])
 
     def _serve(self, ready: threading.Event) -> None:
         asyncio.run(self._run(ready))
@@ -55,6 +64,8 @@ class _Handler(RequestHandler):
         proxy.methods[str(request.method)] += 1
         proxy.under_way += 1
         proxy.peak = max(proxy.peak, proxy.under_way)
+        kind = str(request.path).rpartition(".")[2]
+        proxy.note(kind, 1)
         try:
             await asyncio.sleep(proxy.delay)
             fault = proxy.fault(request)
@@ -91,5 +102,6 @@ class _Handler(RequestHandler):
                 self.write(answer.body)
         finally:
             proxy.under_way -= 1
+            proxy.note(kind, -1)
 
     get = head = put = post = delete = forward

@@ -118,6 +118,26 @@ class _Deep:
 
     def findings(self) -> Iterator[Finding]:
         deletes: dict[Any, tuple[LiveFile, int]] = {}
+        storage = self.table.reader.storage
+        with storage.reading_ahead(self._data_files()):
+            yield from self._data_findings(deletes)
+        with storage.reading_ahead((file.path, file.size) for file, _ in deletes.values()):
+            for file, mask in steps(list(deletes.values()), "delete files"):
+                yield from self._check(file, partial(self._delete, mask))
+        yield from repeated_delete_rules(self.table, self.lists, deletes.values())
+        yield from repeated_row_rules(self.table, self.lists, self.rows, self.with_ids)
+        yield from self._statistics()
+
+    def _data_files(self) -> Iterator[tuple[str, int]]:
+        """The paths and sizes of the data files in the order in which they are looked into."""
+        listed = (self.lists.records[path] for path in self.lists.held)
+        for manifest, stored in self.table.tree.stored_entries([m for m in listed if m.content == 0]):
+            live = live_entries(stored, manifest)
+            sizes = pc.fill_null(live["file_size_in_bytes"], 0)
+            yield from zip(live["file_path"].to_pylist(), sizes.to_pylist(), strict=True)
+
+    def _data_findings(self, deletes: dict[Any, tuple[LiveFile, int]]) -> Iterator[Finding]:
+        """Look into the data files, and gather the delete files, each with the snapshots that read it as a mask."""
         splits: dict[str, list[int]] = {}
         records = [self.lists.records[path] for path in self.lists.held]
         newest, replaced = self.schema, bool(rebound(self.table.metadata))
@@ -142,11 +162,6 @@ class _Deep:
                     self.manifest_claims.add(claims)
                     yield from self._check(file, self._data)
         self.splits, self.schema = splits, newest
-        for file, mask in steps(list(deletes.values()), "delete files"):
-            yield from self._check(file, partial(self._delete, mask))
-        yield from repeated_delete_rules(self.table, self.lists, deletes.values())
-        yield from repeated_row_rules(self.table, self.lists, self.rows, self.with_ids)
-        yield from self._statistics()
 
     def _schema_then(self, manifest: ManifestFile) -> Schema | None:
         """The schema with which a manifest was written, of a table that was replaced since."""

@@ -68,12 +68,10 @@ def _live_files(table: Table, manifests: list[ManifestFile]) -> tuple[str, ...]:
 
 def _rows(table: Table, files: list[str]) -> int | None:
     """The rows of Parquet files whose paths can be made a part of SQL; None where they are not known."""
-    total = 0
-    for path in files:
-        if not path.endswith(".parquet") or not path_in_sql(path):
-            return None
+    if not all(path.endswith(".parquet") and path_in_sql(path) for path in files):
+        return None
+    with table.reader.storage.reading_ahead(((path, 0) for path in files), ends=True):
         try:
-            total += table.reader.parquet_footer(path)["num_rows"]
+            return sum(table.reader.parquet_footer(path)["num_rows"] for path in files)
         except ExplorerError:
             return None
-    return total

@@ -47,7 +47,8 @@ def _common(table: Table, lists: Lists, group: Sequence[tuple[LiveFile, int]]) -
     deletes, masks = [file for file, _ in group], [mask for _, mask in group]
     readers = lists.listing(masks[-1])
     try:
-        held = [table.row_reader.equality_rows(file) for file in deletes]
+        with table.reader.storage.reading_ahead((file.path, file.size) for file in deletes):
+            held = [table.row_reader.equality_rows(file) for file in deletes]
         keys = _counted(held, distinct=True)
         common = keys.filter(pc.greater(keys["times"], 1))
         snapshot = table.metadata.snapshot(readers[-1]) if readers else None

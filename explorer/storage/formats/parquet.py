@@ -17,9 +17,8 @@ from explorer.storage.excerpts import quote
 from explorer.storage.formats.encryption import refuse_encrypted
 from explorer.storage.formats.parquet_chunks import places
 from explorer.storage.projection import children, field_id, has_ids, map_ids, with_ids_by_place
-from explorer.storage.storage import Storage
+from explorer.storage.storage import TAIL, Storage
 
-TAIL = 64 << 10
 MAX_FOOTER, MAX_PLACES = 64 << 20, 4 << 20
 """Bytes of a footer that is read, and of one that is looked through for dictionaries, bloom filters and indexes."""
 
