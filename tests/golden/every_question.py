@@ -4,6 +4,7 @@ Two test files ask the questions, of half the tables each: one process takes a w
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from pathlib import Path
@@ -45,7 +46,7 @@ def arguments(one: Question, table: explorer.OpenTable) -> list[list[str]]:
     files = [Path(row["file_path"]).name for row in table.inspect.files()]
     known: dict[str, list[str]] = {
         "where": [f"{column} is not null"], "before": ["snapshot-1"], "after": ["main"], "base": ["snapshot-1"],
-        "path": files[:1], "operation": ["append"], "what": ["snapshot-1"],
+        "path": files[:1] or ["no-such-file"], "operation": ["append"], "what": ["snapshot-1"],
         "other": [table.metadata.metadata_location],
     }  # fmt: skip
     if one.path == ("history", "metadata"):
@@ -64,6 +65,19 @@ def method(one: Question, table: explorer.OpenTable) -> Any:
     """The method of a question."""
     holder = getattr(table, one.group) if one.group else table
     return getattr(holder, one.name.replace("-", "_"))
+
+
+def ask_all(table: explorer.OpenTable) -> None:
+    """Ask a table every question that its files answer, as text and as JSON. A question may refuse."""
+    for one in ASKED:
+        if one.path == ("catalog", "pointer"):
+            continue
+        for words in arguments(one, table):
+            given: dict[str, Any] = {"name": words[2], "snapshot": "main"} if "--name" in words else {}
+            asked = [[words[0]]] if one.path == ("scan", "estimate") else words[: 1 if given else None]
+            with contextlib.suppress(explorer.ExplorerError):
+                answer = method(one, table)(*asked, **given)
+                assert answer.to_text() or answer.to_json() == [], one.path
 
 
 def aged(data: Any) -> Any:

@@ -12,7 +12,8 @@ TESTS = Path(__file__).parents[1]
 FIRST = ("unit", "properties", "golden", "security")
 """Folders whose files are of the first tier, but for SLOW."""
 SLOW = {
-    "unit/test_spark_refusals.py", "security/test_agents.py", "security/test_bounds.py", "security/test_catalogs.py",
+    "unit/test_spark_refusals.py", "golden/test_foreign_tables.py", "security/test_agents.py",
+    "security/test_bounds.py", "security/test_catalogs.py",
     "security/test_damage.py", "security/test_files.py", "security/test_growth.py", "security/test_jupyter.py",
     "security/test_patterns.py", "security/test_regexes.py", "security/test_sql.py",
 }  # fmt: skip

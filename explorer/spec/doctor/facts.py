@@ -29,7 +29,16 @@ from explorer.spec.values.hashes import hashes
 from explorer.spec.values.values import partition_value, primitive_type, result_type, row_dicts, source_type
 
 COUNTS = ("existing_files", "added_files", "deleted_files", "existing_rows", "added_rows", "deleted_rows")
-LIVE = ("data_files", "delete_files", "data_rows", "position_deletes", "equality_deletes", "bytes", "data_known")
+LIVE = (
+    "data_files",
+    "delete_files",
+    "data_rows",
+    "position_deletes",
+    "equality_deletes",
+    "bytes",
+    "data_known",
+    "bytes_of_files",
+)
 OWN = ("added_data_files", "added_data_rows", "added_delete_files", "removed_data_files", "removed_data_rows",
        "removed_delete_files")  # fmt: skip
 PLACED = pa.struct(
@@ -165,7 +174,8 @@ def facts(about: RuleContext, manifest: ManifestFile, stored: pa.Table) -> pa.Ta
     own = own_ids == (manifest.added_snapshot_id if manifest.added_snapshot_id is not None else -2)
     sums = [int(live[data].sum()), int(live[~data].sum()), int(rows[live & data].sum()),
             int(rows[live & (content == 1)].sum()), int(rows[live & (content == 2)].sum()),
-            int(np.where(vector, ints(stored["content_size_in_bytes"], 0), sizes)[live].sum()), 1]  # fmt: skip
+            int(np.where(vector, ints(stored["content_size_in_bytes"], 0), sizes)[live].sum()), 1,
+            int(sizes[live].sum())]  # fmt: skip
     own_counts = []
     for which in (ADDED, DELETED):
         of = own & (status == which)
