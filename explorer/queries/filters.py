@@ -325,7 +325,8 @@ def matches_in(
     places = np.arange(live.num_rows) if every_file else np.flatnonzero(reads)
     matches: list[dict[str, Any]] = []
     rows_so_far = 0
-    listed = live_files(live.take(pa.array(places)), manifest.partition_spec_id, manifest.manifest_path)
+    some = live_files(live.take(pa.array(places)), manifest.partition_spec_id, manifest.manifest_path)
+    listed = files.storage.read_ahead(some, lambda data: (data.path, data.size))
     for data, at in zip(listed, places.tolist(), strict=True):
         in_scan = bool(reads[at])
         found = {"manifest_path": manifest.manifest_path, "file_path": data.path, "in_scan": in_scan}

@@ -105,12 +105,11 @@ def _footers(
     footers: dict[str, Mapping[str, Any]] = {}
     listed = (path for table in tables if table is not None for path in table["file_path"].to_pylist())
     paths = dict.fromkeys(path for path in listed if file_node(path) in opened)
-    with tree.reader.storage.reading_ahead(((path, 0) for path in paths), ends=True):
-        for path in paths:
-            try:
-                footers[path] = tree.reader.parquet_footer(path)
-            except UnreadableFile as error:
-                tree.note([Problem(error.path, error.cause, unaffected="other files are not affected")])
+    for path in tree.reader.storage.read_ahead(paths, lambda path: (path, 0), ends=True):
+        try:
+            footers[path] = tree.reader.parquet_footer(path)
+        except UnreadableFile as error:
+            tree.note([Problem(error.path, error.cause, unaffected="other files are not affected")])
     return footers
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from itertools import tee
 from operator import attrgetter
 
 import numpy as np
@@ -262,13 +261,11 @@ def row_groups(tree: MetadataTree, plan: Plan) -> Iterator[GroupVerdict]:
             places, paths = np.flatnonzero(verdicts.outcome == READ).tolist(), verdicts.entries["file_path"]
             yield from ((paths[at].as_py(), verdicts.residual(at)) for at in steps(places, "footers"))
 
-    ahead, now = tee(files())
-    with tree.reader.storage.reading_ahead(((path, 0) for path, _ in ahead), ends=True):
-        for path, residual in now:
-            try:
-                yield from row_groups_of_file(tree.reader, path, residual, plan.schema, tree.note)
-            except UnreadableFile as error:
-                tree.note([Problem(path, error.cause, unaffected="other files are not affected")])
+    for path, residual in tree.reader.storage.read_ahead(files(), lambda file: (file[0], 0), ends=True):
+        try:
+            yield from row_groups_of_file(tree.reader, path, residual, plan.schema, tree.note)
+        except UnreadableFile as error:
+            tree.note([Problem(path, error.cause, unaffected="other files are not affected")])
 
 
 def column_statistics(

@@ -155,10 +155,14 @@ def _reading(
 
     def read(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         reader = _reader(where)
-        for place in (place for batch in given for place in batch.column(0).to_pylist()):
-            at = bisect_right(starts, place) - 1
-            side, manifest, places = listed[at]
-            data = _file(where, manifest, int(places[place - starts[at]]))
+
+        def data_files() -> Iterator[tuple[int, LiveFile]]:
+            for place in (place for batch in given for place in batch.column(0).to_pylist()):
+                at = bisect_right(starts, place) - 1
+                side, manifest, places = listed[at]
+                yield side, _file(where, manifest, int(places[place - starts[at]]))
+
+        for side, data in reader.storage.read_ahead(data_files(), lambda one: (one[1].path, one[1].size)):
             verdicts = [v for v in _deletes(where, deletes[side]).of(data) if v.applies]
             rows = make(reader, data, verdicts)
             yield from _deal_rows(deal, side, rows)

@@ -15,6 +15,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import tee
 from typing import TYPE_CHECKING, TypeVar
 
 from explorer.errors import MENDED_BY, MISSING, AccessRefused, ExplorerError, NotNow, OutsideRoots, UnreadableFile
@@ -217,7 +218,7 @@ class Storage:
                 room, and not at all for a table of local files. What is not read after all costs a request.
             ends: Fetch only their last bytes (TAIL), which footers take.
         """
-        if all(local_path(root) is not None for root in self.roots):
+        if self._is_local:
             yield
             return
 
@@ -235,6 +236,27 @@ class Storage:
         finally:
             windows.remove(window)
             window.close()
+
+    def read_ahead(
+        self, items: Iterable[T], file_of: Callable[[T], tuple[str, int]], ends: bool = False
+    ) -> Iterator[T]:
+        """Yield items; while a caller reads the file of one, fetch those of the next. See `reading_ahead`.
+
+        Args:
+            items: What is worked on one after another. Of a table in a store they are asked for ahead, too.
+            file_of: The path and size of an item's file.
+            ends: Fetch only their last bytes.
+        """
+        if self._is_local:
+            yield from items
+            return
+        ahead, now = tee(items)
+        with self.reading_ahead(map(file_of, ahead), ends):
+            yield from now
+
+    @functools.cached_property
+    def _is_local(self) -> bool:
+        return all(local_path(root) is not None for root in self.roots)
 
     def _part_ahead(self, path: str) -> FilePart | None:
         """What a window of this thread has of a file. Raises as `read` does."""

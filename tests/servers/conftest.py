@@ -47,23 +47,24 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     direct = f"http://{host}:{port}"
     urllib.request.urlopen(urllib.request.Request(f"{direct}/warehouse", method="PUT"))
     store = Store("", direct, Proxy(direct))
-    folder: Path = tmp_path_factory.mktemp("catalog")
-    catalog = SqlCatalog(
-        "remote",
-        uri=f"sqlite:///{folder}/catalog.db",
-        warehouse="s3://warehouse/wh",
-        **store.properties(endpoint=direct),
-    )
+    store.metadata = write_table(store, tmp_path_factory.mktemp("catalog"), "s3://warehouse/wh")
+    yield store
+    server.stop()
+
+
+def write_table(store: Store, folder: Path, warehouse: str) -> str:
+    """Write a table of COMMITS commits and one that deletes a row, with a catalog in a folder. Return its metadata
+    file."""
+    own = store.properties(endpoint=store.direct)
+    catalog = SqlCatalog("remote", uri=f"sqlite:///{folder}/catalog.db", warehouse=warehouse, **own)
     catalog.create_namespace("db")
     schema = pa.schema([("id", pa.int64()), ("fruit", pa.string())])
     table = catalog.create_table("db.t", schema)
     for i in range(COMMITS):
         table.append(pa.table({"id": [i, i + 100], "fruit": [f"fruit-{i}", None]}, schema))
     table.delete("id = 100")
-    store.metadata = table.metadata_location
     catalog.engine.dispose()
-    yield store
-    server.stop()
+    return table.metadata_location
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from obstore.store import S3Store
 import explorer
 from explorer.questions import Question
 from tests.golden.every_question import ASKED, aged, arguments, method
-from tests.servers.conftest import Store
+from tests.servers.conftest import Store, write_table
 
 FAR_S = 0.05
 OF_A_CATALOG = ("catalog", "pointer")
@@ -33,10 +33,16 @@ def bucket_of(store: Store) -> S3Store:
 
 
 @pytest.fixture(scope="module")
-def near(bucket: Store, tmp_path_factory: pytest.TempPathFactory) -> explorer.OpenTable:
-    """A copy of the bucket's table."""
+def far(bucket: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The metadata file of a table in the bucket, which no other test writes to."""
+    return write_table(bucket, tmp_path_factory.mktemp("far"), "s3://warehouse/far")
+
+
+@pytest.fixture(scope="module")
+def near(bucket: Store, far: str, tmp_path_factory: pytest.TempPathFactory) -> explorer.OpenTable:
+    """A copy of that table."""
     folder, files = tmp_path_factory.mktemp("near"), bucket_of(bucket)
-    top = urlsplit(bucket.metadata).path.strip("/").rpartition("/metadata/")[0]
+    top = urlsplit(far).path.strip("/").rpartition("/metadata/")[0]
     for listed in obstore.list(files, top).collect():
         path = folder / str(listed["path"])
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,17 +63,22 @@ def ask(table: explorer.OpenTable, question: Question, words: list[str]) -> Any:
 
 @pytest.mark.parametrize("question", FAR, ids=[" ".join(question.path) for question in FAR])
 def test_a_question_answers_far_away(
-    question: Question, store: Store, near: explorer.OpenTable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+    question: Question,
+    store: Store,
+    far: str,
+    near: explorer.OpenTable,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:  # fmt: skip
     for number, words in enumerate(arguments(question, near)):
         monkeypatch.setenv("ICEDIVE_CACHE", str(tmp_path / f"cache-{number}"))
-        words = [store.metadata if word == near.metadata.metadata_location else word for word in words]
+        words = [far if word == near.metadata.metadata_location else word for word in words]
         store.proxy.reset()
         store.proxy.delay = FAR_S
-        far = ask(explorer.open_table(store.metadata, properties=store.properties()), question, words)
+        answer = ask(explorer.open_table(far, properties=store.properties()), question, words)
         for kind, requests in store.proxy.of_kind.items():
             together = store.proxy.together[kind]
             assert requests < MANY or together >= TOGETHER, f"{requests} requests for {kind}, {together} at once"
         if question.path not in OF_THE_PLACE:
-            words = [near.metadata.metadata_location if word == store.metadata else word for word in words]
-            assert far == ask(near, question, words)
+            words = [near.metadata.metadata_location if word == far else word for word in words]
+            assert answer == ask(near, question, words)

@@ -131,6 +131,26 @@ def test_a_file_is_read_whole_whatever_size_its_entry_claims(
     assert len(read) == before + 1
 
 
+def test_items_come_in_their_order_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [f"s3://bucket/t/{at}" for at in range(200)]
+    storage, read = store_in_memory(monkeypatch, {path: path.encode() for path in paths})
+    for n, path in enumerate(storage.read_ahead(iter(paths), lambda path: (path, 100))):
+        assert storage.read(path) == paths[n].encode()
+        if n == 150:
+            break
+    else:
+        raise AssertionError
+    assert len(read) <= 151 + EACH
+
+
+def test_items_of_a_local_table_are_not_kept(tmp_path: Path) -> None:
+    asked_for: list[int] = []
+    items = (asked_for.append(at) or at for at in range(10))  # type: ignore[func-returns-value]
+    for n, item in enumerate(Storage([str(tmp_path)]).read_ahead(items, lambda _: ("", 0))):
+        assert item == n
+        assert asked_for == list(range(n + 1))
+
+
 def test_a_local_table_asks_nothing_ahead(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")
 

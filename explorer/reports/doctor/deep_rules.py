@@ -121,9 +121,9 @@ class _Deep:
         storage = self.table.reader.storage
         with storage.reading_ahead(self._data_files()):
             yield from self._data_findings(deletes)
-        with storage.reading_ahead((file.path, file.size) for file, _ in deletes.values()):
-            for file, mask in steps(list(deletes.values()), "delete files"):
-                yield from self._check(file, partial(self._delete, mask))
+        listed = steps(list(deletes.values()), "delete files")
+        for file, mask in storage.read_ahead(listed, lambda one: (one[0].path, one[0].size)):
+            yield from self._check(file, partial(self._delete, mask))
         yield from repeated_delete_rules(self.table, self.lists, deletes.values())
         yield from repeated_row_rules(self.table, self.lists, self.rows, self.with_ids)
         yield from self._statistics()

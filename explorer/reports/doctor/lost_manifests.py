@@ -70,8 +70,8 @@ def _rows(table: Table, files: list[str]) -> int | None:
     """The rows of Parquet files whose paths can be made a part of SQL; None where they are not known."""
     if not all(path.endswith(".parquet") and path_in_sql(path) for path in files):
         return None
-    with table.reader.storage.reading_ahead(((path, 0) for path in files), ends=True):
-        try:
-            return sum(table.reader.parquet_footer(path)["num_rows"] for path in files)
-        except ExplorerError:
-            return None
+    try:
+        ahead = table.reader.storage.read_ahead(files, lambda path: (path, 0), ends=True)
+        return sum(table.reader.parquet_footer(path)["num_rows"] for path in ahead)
+    except ExplorerError:
+        return None

@@ -47,8 +47,8 @@ def _common(table: Table, lists: Lists, group: Sequence[tuple[LiveFile, int]]) -
     deletes, masks = [file for file, _ in group], [mask for _, mask in group]
     readers = lists.listing(masks[-1])
     try:
-        with table.reader.storage.reading_ahead((file.path, file.size) for file in deletes):
-            held = [table.row_reader.equality_rows(file) for file in deletes]
+        ahead = table.reader.storage.read_ahead(deletes, lambda file: (file.path, file.size))
+        held = [table.row_reader.equality_rows(file) for file in ahead]
         keys = _counted(held, distinct=True)
         common = keys.filter(pc.greater(keys["times"], 1))
         snapshot = table.metadata.snapshot(readers[-1]) if readers else None

@@ -190,20 +190,19 @@ def unfit_type(tree: MetadataTree, files: Sequence[tuple[str, int | None]], tota
     note, opened = "", 0
     if total > len(files):
         note = f"Of {count(total, 'file')} the first {len(files):,} were looked into: doctor --deep looks into all."
-    with tree.reader.storage.reading_ahead(((path, 0) for path, _ in files), ends=True):
-        for path, sequence_number in files:
-            try:
-                unfit = columns_spark_cannot_rewrite(tree.reader, path, read_schema(metadata, None), sequence_number)
-            except UnreadableFile:  # of another format, or damaged: others say so
-                continue
-            opened += 1
-            for name, difference in unfit.items():
-                if not (by_rows and difference.mended_by_rows):
-                    where = f"column {shorten(name, PATH_WIDTH)!r} of {_short(path)} is {difference.words}"
-                    if difference.fails:
-                        return f"Spark would fail: {where}.", note, opened
-                    words = f"Do not run this: {where}. Spark would write those values for good; see doctor --deep."
-                    return words, note, opened
+    for path, sequence_number in tree.reader.storage.read_ahead(files, lambda file: (file[0], 0), ends=True):
+        try:
+            unfit = columns_spark_cannot_rewrite(tree.reader, path, read_schema(metadata, None), sequence_number)
+        except UnreadableFile:  # of another format, or damaged: others say so
+            continue
+        opened += 1
+        for name, difference in unfit.items():
+            if not (by_rows and difference.mended_by_rows):
+                where = f"column {shorten(name, PATH_WIDTH)!r} of {_short(path)} is {difference.words}"
+                if difference.fails:
+                    return f"Spark would fail: {where}.", note, opened
+                words = f"Do not run this: {where}. Spark would write those values for good; see doctor --deep."
+                return words, note, opened
     return "", note, opened
 
 
