@@ -64,6 +64,7 @@ from explorer.spec.scan.row_groups import GroupVerdict
 from explorer.spec.snapshots.diff import SnapshotDiff
 from explorer.spec.snapshots.lifecycle import FileLife, LifecycleCell, file_life, lifecycle
 from explorer.spec.snapshots.lineage import LineageEntry, LogEntry, current_log, lineage
+from explorer.spec.snapshots.log_gaps import LogGaps, log_gaps
 from explorer.spec.snapshots.metadata_diff import metadata_diff
 from explorer.spec.snapshots.snapshot_names import Resolved, resolve_snapshot, without_current
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
@@ -369,11 +370,23 @@ class Table:
 
     def lineage(self) -> list[LineageEntry]:
         """All snapshots with their place in the lineage: current, ancestor, branch, staged, abandoned, and why."""
-        return lineage(self.metadata)
+        return lineage(self.metadata, self.log_gaps)
+
+    @cached_property
+    def log_gaps(self) -> LogGaps:
+        """What is known of the snapshots that the snapshot log lacks, by older metadata files too."""
+
+        def older(path: str) -> TableMetadata | None:
+            try:
+                return self.tree.metadata_file(path)
+            except ExplorerError:
+                return None
+
+        return log_gaps(self.metadata, older)
 
     def current_log(self) -> list[LogEntry]:
         """What was current when, and how it came to be: commit, rollback, fast-forward or jump."""
-        return current_log(self.metadata)
+        return current_log(self.metadata, self.log_gaps)
 
     def metadata_diff(self, before: str, after: str | None = None) -> dict[str, Any]:
         """Two metadata files compared by meaning, of the log or of the folder; each is a path, the end of one, or a

@@ -106,7 +106,7 @@ def change_rows(changes: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             elif isinstance(items, Mapping):
                 field = "field " if name == "schema" else ""  # by its id
                 rows += [(what, f"{field}{key}", f"{how}: {_words(item)}") for key, item in items.items()]
-            elif name == "snapshots":
+            elif name in ("snapshots", "snapshot_log"):
                 rows += [(what, str(item), how) for item in items]
             else:
                 rows.append((what, "", f"{how}: {_words(items)}"))
@@ -329,6 +329,13 @@ def run_words(run: RunCost, metadata: TableMetadata) -> str:
     )
     unknown = sum(c.metadata_json_bytes is None for c in run.commits)
     gone = f", without the metadata.json of {unknown:,}, which the metadata log no longer has" if unknown else ""
+    together = sum(c.metadata_json_bytes == 0 for c in run.commits)
+    one_file = (
+        f" {count(together, 'snapshot')} {'was' if together == 1 else 'were'} committed in one transaction with a "
+        "later one, which has the metadata.json of both."
+        if together
+        else ""
+    )
     written = human_bytes(run.bytes_written)
     left = (
         f"how much of it is still read at the end is not known, since what {run.commits[-1].snapshot} reads cannot be "
@@ -338,7 +345,7 @@ def run_words(run: RunCost, metadata: TableMetadata) -> str:
     )
     return (
         f"{count(len(run.commits), 'commit')} wrote {written} of files; {left}. "
-        + f"Their metadata took {human_bytes(run.metadata_bytes)}{gone}.{_elsewhere_words(run, metadata)}"
+        + f"Their metadata took {human_bytes(run.metadata_bytes)}{gone}.{one_file}{_elsewhere_words(run, metadata)}"
     )
 
 

@@ -164,7 +164,7 @@ def test_where_each_snapshot_stands() -> None:
     assert "'night'" in entries[5].notes[0]
     detached = on_paper([None, 1, 1, 9], {"main": {"snapshot-id": 2, "type": "branch"}}, {}, NOW)
     kinds = {e.snapshot_id: (e.kind, e.notes) for e in lineage(detached)}
-    assert kinds[3] == ("detached", ("no ref leads to it, and it was never current",))
+    assert kinds[3] == ("detached", ("no ref leads to it, and whether it was current is not known",))
     assert kinds[4][1][-1] == "its parent 9 has expired"
     picked = on_paper(PARENTS, REFS, {}, NOW, summary(4, source_snapshot_id="3", published_wap_id="x"))
     notes = " ".join(next(e for e in lineage(picked) if e.snapshot_id == 4).notes)

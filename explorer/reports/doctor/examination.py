@@ -23,7 +23,14 @@ from explorer.reports.doctor.deep_rules import deep_rules
 from explorer.reports.doctor.delete_rules import dangling_rules, doubts_by_kind, removal_rules
 from explorer.reports.doctor.file_rules import file_rules
 from explorer.reports.doctor.lost_manifests import find_lost_files
-from explorer.reports.doctor.other_metadata import beginning_rules, fork_rules, log_rules, other_attempts, unnamed_rules
+from explorer.reports.doctor.other_metadata import (
+    beginning_rules,
+    fork_rules,
+    log_gap_rules,
+    log_rules,
+    other_attempts,
+    unnamed_rules,
+)
 from explorer.reports.doctor.partition_statistics import partition_statistics_rules
 from explorer.reports.doctor.removed_rows import RemovedRows
 from explorer.spark_engine.engine_choice import Engine
@@ -159,6 +166,7 @@ class Examination:
             yield from commit_rules(self.lists, self._current_before)
             yield from fork_rules(table)
             yield from log_rules(table)
+            yield from log_gap_rules(table)
             yield from beginning_rules(table)
             yield from unnamed_rules(table, self.not_checked)
         yield from self._other_files()

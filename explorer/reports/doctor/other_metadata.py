@@ -18,8 +18,10 @@ from explorer.spec.commits.unnamed_commits import is_of_folder
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.remedy_cases import BEGUN_ANEW, NOT_IN_TABLE, OTHER_TABLE
 from explorer.spec.doctor.remedy_parts import unnamed_commit_recovery
+from explorer.spec.snapshots.lineage import ancestry
+from explorer.spec.snapshots.log_gaps import log_begins
 from explorer.spec.text.names import NOWHERE, ONE_WORD, base_name, first_of, in_sql
-from explorer.spec.text.units import count
+from explorer.spec.text.units import count, instant
 from explorer.storage.folder_state import METADATA_NAME, RULE, metadata_version
 from explorer.storage.reader import read_metadata
 from explorer.table import Table
@@ -155,6 +157,39 @@ def log_rules(table: Table) -> Iterator[Finding]:
         examples=tuple(f"{folder}/{name}" for name in there[:3]),
         node=("metadata", meta.metadata_location),
         **({"severity": "warning"} if lost else {}),
+    )
+
+
+def log_gap_rules(table: Table) -> Iterator[Finding]:
+    """Rule 78: ancestors of the current snapshot that were current, and that the snapshot log lacks."""
+    meta, gaps, begins = table.metadata, table.log_gaps, log_begins(table.metadata)
+    line = ancestry(meta, meta.current_snapshot_id)[1:]
+    lost = [own for own in line if own in gaps.lost]
+    unknown = [own for own in line if own in gaps.unknown]
+    if begins is None or not (lost or unknown):
+        return
+    found = lost or unknown
+    those = f"{count(len(found), 'ancestor')} of the current snapshot"
+    was = ("were" if len(found) > 1 else "was") if lost else "may have been"
+    at = [gaps.lost[own][-1] for own in lost]
+    more = f" {len(unknown):,} older ones may have been current too." if lost and unknown else ""
+    told = gaps.taken_words() if lost else "no older metadata file is at hand that tells"
+    fails = f"a time before {instant(begins)} fails"
+    if at and max(at) > begins:
+        fails = "a time when one of them was current leads to an earlier snapshot, or fails"
+    yield finding(
+        "log-incomplete",
+        f"{those} {was} current, and {'have' if len(found) > 1 else 'has'} no line in the snapshot log: {told}.{more} "
+        f"No row is lost. Time travel to {fails} ('Cannot find a snapshot older than'); by a snapshot's id or a tag it "
+        "works. Iceberg 0.14.0 erased the log in each transaction of several operations (#5442), and an expiry drops "
+        "what stands before the line of a snapshot that goes",
+        meta.metadata_location,
+        "/snapshot-log",
+        found=len(meta.snapshot_log),
+        count=len(found),
+        snapshots=tuple(found),
+        node=("metadata", meta.metadata_location),
+        **({} if lost and not gaps.is_expiry else {"severity": "info"}),
     )
 
 

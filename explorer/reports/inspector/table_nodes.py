@@ -22,6 +22,7 @@ from explorer.reports.inspector.sections import (
 )
 from explorer.spec.overview.summary_totals import totals
 from explorer.spec.secrets.redaction import beginning, metadata_without_secrets, without_secrets
+from explorer.spec.snapshots.log_gaps import became_current_words
 from explorer.spec.text.names import base_name, first_named, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import human_bytes, instant, whole
 from explorer.table import Table
@@ -122,7 +123,8 @@ def inspect_snapshot(table: Table, facts: Mapping[str, Any]) -> list[InspectorSe
     }
     fields: Fields = [(k, v, hints.get(k, "")) for k, v in row.items() if v is not None]
     when = [instant(e.timestamp_ms) for e in table.metadata.snapshot_log if e.snapshot_id == snapshot.snapshot_id]
-    fields.append(("became current", ", ".join(when) or "never: staged, or on a branch only", "from the snapshot log"))
+    current = ", ".join(when) or became_current_words(table.metadata, snapshot.snapshot_id, table.log_gaps)
+    fields.append(("became current", current, "from the snapshot log"))
     sections = [InspectorSection("snapshot", fields)]
     sections.append(
         InspectorSection(

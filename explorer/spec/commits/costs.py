@@ -4,8 +4,9 @@ commits wrote is still read at its end."""
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import pyarrow as pa
@@ -28,7 +29,8 @@ class CommitCost:
     """One commit. Bytes of deletion vectors are their blobs'; `delete_bytes_added` are those of `bytes_added` that are
     delete files'; `partitions_added` are those of the data files that it added, for each manifest that it wrote.
     `manifest_list_bytes` and `metadata_json_bytes` are None
-    where the file is gone (or, for metadata.json, no longer in the metadata log)."""
+    where the file is gone (or, for metadata.json, no longer in the metadata log). `metadata_json_bytes` is 0 where the
+    commit that added the snapshot added a later one too, which has the file."""
 
     snapshot_id: int
     snapshot: str
@@ -106,6 +108,21 @@ def metadata_files(metadata: TableMetadata) -> dict[int, str]:
     return first_with
 
 
+def committed_with_later(metadata: TableMetadata) -> frozenset[int]:
+    """The snapshots that one commit added together with a child of theirs, as transactions do: no metadata file was
+    written for them, though the metadata log has one from before. Two of one time cannot be told apart."""
+    files = metadata_files(metadata)
+    times = Counter(s.timestamp_ms for s in metadata.snapshots)
+    parents = {s.parent_snapshot_id for s in metadata.snapshots}
+    first = min((e.timestamp_ms for e in metadata.metadata_log if e.timestamp_ms is not None), default=None)
+    return frozenset(
+        s.snapshot_id
+        for s in metadata.snapshots
+        if s.snapshot_id in parents and s.snapshot_id not in files and first is not None
+        and s.timestamp_ms is not None and first < s.timestamp_ms and times[s.timestamp_ms] == 1
+    )  # fmt: skip
+
+
 WROTE = pa.schema(
     [
         ("manifest_path", pa.string()), ("snapshot_id", pa.int64()), ("status", pa.int32()), ("files", pa.int64()),
@@ -146,9 +163,11 @@ def commit_costs(
 ) -> Iterator[CommitCost]:
     """The cost of each commit, whose manifest list is at hand. `entries` are those of the manifests that they wrote."""
     files, ordinals = metadata_files(metadata), snapshot_ordinals(metadata)
+    together = committed_with_later(metadata)
     for snapshot, manifests in commits:
         name = snapshot_name(snapshot.snapshot_id, ordinals)
-        yield _commit_cost(snapshot, name, manifests, entries, files.get(snapshot.snapshot_id), size)
+        cost = _commit_cost(snapshot, name, manifests, entries, files.get(snapshot.snapshot_id), size)
+        yield replace(cost, metadata_json_bytes=0) if snapshot.snapshot_id in together else cost
 
 
 def _commit_cost(

@@ -235,6 +235,7 @@ def remedy(
         catalog=catalog, name=text_in_sql(name), table=f"{catalog}.{name}", key=key,
         back=(back := anew or _back(situation, catalog, name)),
         data_file=_file_in_sql(node, examples),
+        snapshot=snapshots[0] if snapshots else "",
         or_back="" if situation.whole is None else f" Or else: {back}",
         previous=previous_words(situation.previous, catalog, name, situation.complains, situation.loss),
         mended=_mended(rule, situation, catalog, name),

@@ -31,6 +31,7 @@ REMEDY_OF: Mapping[str, Remedy] = {
     "sequence-regresses": "E",
     "time-out-of-order": "E",
     "log-of-expired": "E",
+    "log-incomplete": "W",
     "metadata-log-file-missing": "H",
     "snapshot-schema-missing": "E",
     "path-outside": "Y",
@@ -191,6 +192,9 @@ TEXTS_OF: Mapping[str, str] = {
     "incremental reads cannot: who follows the table has to read it as a whole.",
     "old-field": "Any commit of Iceberg Java writes the field again: ALTER TABLE {table} SET TBLPROPERTIES "
     "('written-again' = 'true'), then ALTER TABLE {table} UNSET TBLPROPERTIES ('written-again').",
+    "log-incomplete": "Nothing is lost, and nothing in Spark brings the lines back. Name such a snapshot by its id: "
+    "SELECT * FROM {table} VERSION AS OF {snapshot}. ALTER TABLE {table} CREATE TAG before_the_log AS OF VERSION "
+    "{snapshot} gives it a name, and keeps it from expiry.",
     "rows-lost": "{back} Do so before that snapshot expires: the rows are only in files that it reads.",
     "files-kept": "See whether rows are there twice (icedive data diff TABLE BEFORE AFTER shows what came between the "
     "snapshot before and this one). If they are: {back} Do so before that snapshot expires. If they are not, the "

@@ -122,5 +122,6 @@ RULES = (
          depth="deep"),
     Rule(76, "row-ids-changed", "warning", "A rewrite gave rows other row ids", "Row Lineage", depth="deep"),
     Rule(77, "commit-unnamed", "warning", "A commit that the table does not have lies in its folder", "#970"),
+    Rule(78, "log-incomplete", "warning", "The snapshot log lacks snapshots that were current", "#5442"),
 )  # fmt: skip
 BY_ID = {rule.id: rule for rule in RULES}

@@ -10,7 +10,8 @@ from typing import Literal
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
 from explorer.spec.snapshots.ancestors import Ancestors, parents_first, parents_of, reachable_snapshots
-from explorer.spec.text.names import snapshot_name, snapshot_ordinals
+from explorer.spec.snapshots.log_gaps import LogGaps, log_gaps, shown_file
+from explorer.spec.text.names import first_named, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import instant, parse_int64
 
 LineagePlace = Literal["current", "ancestor", "branch", "staged", "abandoned", "detached"]
@@ -18,7 +19,7 @@ LEFT = "a rollback or a reset left it"
 BEGAN_ANEW = "the table was replaced (CREATE OR REPLACE), or a writer began anew"
 MAX_CHAIN = 20
 """Snapshots of a circle that a sentence names."""
-How = Literal["commit", "rollback", "fast-forward", "jump", "expired"]
+How = Literal["commit", "rollback", "fast-forward", "jump", "expired", "begins"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class LineageEntry:
 @dataclass(frozen=True)
 class LogEntry:
     """One change of the current snapshot. `how` it came to be (expired: its snapshot, or one between it and the one
-    before, is gone, so nobody knows), with the reason in words."""
+    before, is gone, so nobody knows; begins: the log lacks what was current before), with the reason in words."""
 
     timestamp_ms: int
     snapshot_id: int
@@ -51,8 +52,10 @@ class LogEntry:
     reason: str
 
 
-def lineage(metadata: TableMetadata) -> list[LineageEntry]:
-    """All snapshots, oldest first. A circle of parents is walked once."""
+def lineage(metadata: TableMetadata, gaps: LogGaps | None = None) -> list[LineageEntry]:
+    """All snapshots, oldest first. A circle of parents is walked once. `gaps` is what is known of those that the
+    snapshot log lacks; None to go by this metadata file alone."""
+    gaps = gaps or log_gaps(metadata)
     ordinals = snapshot_ordinals(metadata)
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
     on_main = set(_walk(by_id, metadata.current_snapshot_id))
@@ -61,6 +64,7 @@ def lineage(metadata: TableMetadata) -> list[LineageEntry]:
     was_current: dict[int, list[int]] = {}
     for entry in metadata.snapshot_log:
         was_current.setdefault(entry.snapshot_id, []).append(entry.timestamp_ms)
+    was_current |= {own: list(times) for own, times in gaps.lost.items()}
     refs: dict[int, list[str]] = {}
     for ref in metadata.refs:
         refs.setdefault(ref.snapshot_id, []).append(f"{ref.type} {ref.name}")
@@ -88,7 +92,12 @@ def lineage(metadata: TableMetadata) -> list[LineageEntry]:
             kind = "staged"
         else:
             kind = "detached"
-            notes.append("no ref leads to it, and it was never current")
+            known = "whether it was current is not known" if own in gaps.unknown else "it was never current"
+            notes.append(f"no ref leads to it, and {known}")
+        if own in gaps.lost:
+            notes.append(f"it was current, by {shown_file(gaps.source)}: the snapshot log lost it")
+        elif own in gaps.with_later and kind == "ancestor":
+            notes.append("one commit added it and a later one, so it was never current")
         if "wap.id" in summary:
             notes.append(f"staged for write-audit-publish as {summary['wap.id']!r}")
         if "published-wap-id" in summary:
@@ -208,8 +217,29 @@ def _replaced(metadata: TableMetadata) -> dict[int, Snapshot]:
     return replaced
 
 
-def current_log(metadata: TableMetadata) -> list[LogEntry]:
-    """The snapshot log with, for each change, how it came about: by lineage or against it."""
+def _beginning(metadata: TableMetadata, own: int, gaps: LogGaps) -> tuple[How, str]:
+    """How the first line of the snapshot log came about, and why."""
+    ordinals = snapshot_ordinals(metadata)
+    name, snapshot = snapshot_name(own, ordinals), metadata.snapshot(own)
+    if snapshot is None:
+        return "expired", f"{own} has expired since"
+    if snapshot.parent_snapshot_id is None:
+        return "commit", f"{name} was committed on top of nothing"
+    before = ancestry(metadata, own)[1:]
+    if not before:
+        return "commit", f"the log begins with {name}, whose parent has expired"
+    if lost := [i for i in before if i in gaps.lost]:
+        are = "were" if len(lost) > 1 else "was"
+        names = first_named(lost, lambda i: snapshot_name(i, ordinals), between=" and ")
+        return "begins", f"the log begins with {name}, though {names} {are} current before: {gaps.taken_words()}"
+    if set(before) <= gaps.with_later | gaps.beside:
+        return "fast-forward", f"{name} has ancestors that were never current: several commits became current at once"
+    return "begins", f"the log begins with {name}, and does not say what was current before, though the parent is there"
+
+
+def current_log(metadata: TableMetadata, gaps: LogGaps | None = None) -> list[LogEntry]:
+    """The snapshot log with, for each change, how it came about: by lineage or against it. `gaps` is as for lineage."""
+    gaps = gaps or log_gaps(metadata)
     ordinals = snapshot_ordinals(metadata)
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
     twice = Counter(s.snapshot_id for s in metadata.snapshots)
@@ -220,17 +250,16 @@ def current_log(metadata: TableMetadata) -> list[LogEntry]:
     later: list[int] = []  # times of lines that no line after them has reached
     for entry in steps(metadata.snapshot_log, "lines of the log"):
         own = entry.snapshot_id
-        name, before = (
-            snapshot_name(own, ordinals),
-            snapshot_name(previous, ordinals) if previous is not None else "nothing",
-        )
+        name, before = snapshot_name(own, ordinals), snapshot_name(previous, ordinals)
         snapshot = by_id.get(own)
         how: How
         if previous == own and twice[own] > 1:
             how, reason = "commit", f"another snapshot with the id {own} was committed: ids must be unique"
         elif previous == own:
             how, reason = "jump", f"{name} was current before, too"
-        elif previous is None or (snapshot and snapshot.parent_snapshot_id == previous):
+        elif previous is None:
+            how, reason = _beginning(metadata, own, gaps)
+        elif snapshot and snapshot.parent_snapshot_id == previous:
             how, reason = "commit", f"{name} was committed on top of {before}"
         elif snapshot is None:
             how, reason = "expired", f"{own} has expired since"

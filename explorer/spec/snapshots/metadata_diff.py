@@ -56,7 +56,8 @@ def schema_changes(
 
 
 def metadata_diff(before: TableMetadata, after: TableMetadata) -> dict[str, Any]:
-    """Everything that differs, under these keys, each absent when nothing of it does: snapshots {added, expired}, refs,
+    """Everything that differs, under these keys, each absent when nothing of it does: snapshots {added, expired},
+    snapshot_log {lost: snapshots that are there still, and whose lines are not}, refs,
     current_snapshot_id, schema, current_schema_id, partition_specs, default_spec_id, sort_orders,
     default_sort_order_id, properties, statistics, format_version, table_uuid, location. Two equal files give {}."""
     old, new = {s.snapshot_id for s in before.snapshots}, {s.snapshot_id for s in after.snapshots}
@@ -66,9 +67,12 @@ def metadata_diff(before: TableMetadata, after: TableMetadata) -> dict[str, Any]
         snapshots["added"] = [s.snapshot_id for s in after.snapshots if s.snapshot_id not in old]
     if old - new:
         snapshots["expired"] = [s.snapshot_id for s in before.snapshots if s.snapshot_id not in new]
+    logged = {entry.snapshot_id for entry in after.snapshot_log}
+    lost = dict.fromkeys(e.snapshot_id for e in before.snapshot_log if e.snapshot_id in new - logged)
     schema = schema_changes(before, after, before.current_schema_id, after.current_schema_id)
     candidates = {
         "snapshots": snapshots,
+        "snapshot_log": {"lost": list(lost)} if lost else {},
         "refs": changes(
             {r.name: [r.type, r.snapshot_id] for r in before.refs},
             {r.name: [r.type, r.snapshot_id] for r in after.refs},

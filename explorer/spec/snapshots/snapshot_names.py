@@ -109,6 +109,28 @@ def _require(metadata: TableMetadata, snapshot_id: int, name: str) -> Snapshot:
     return snapshot
 
 
+def _before_log(metadata: TableMetadata, timestamp_ms: int, begins: int) -> str:
+    """Why a time before the first line of the snapshot log leads to no snapshot."""
+    line: dict[int, Snapshot] = {}
+    at = metadata.current_snapshot
+    while at is not None and at.snapshot_id not in line:
+        line[at.snapshot_id] = at
+        at = metadata.snapshot(at.parent_snapshot_id) if at.parent_snapshot_id is not None else None
+    of_then = [s for s in line.values() if s.timestamp_ms is not None and s.timestamp_ms <= timestamp_ms]
+    if of_then:
+        newest = max(of_then, key=lambda s: s.timestamp_ms or 0)
+        name = f"snapshot-{snapshot_ordinals(metadata)[newest.snapshot_id]}"
+        return (
+            f"the snapshot log begins {instant(begins)}, and does not say what was current at {instant(timestamp_ms)}. "
+            f"The newest ancestor of the current snapshot from then is {name}, of {instant(newest.timestamp_ms)}, and "
+            "may have been: name it, or its id, in place of the time"
+        )
+    first = metadata.snapshot(min(metadata.snapshot_log, key=lambda e: e.timestamp_ms).snapshot_id)
+    if first is None or (first.parent_snapshot_id is not None and first.parent_snapshot_id not in line):
+        return f"the snapshot log begins {instant(begins)}: what was current at {instant(timestamp_ms)} has expired"
+    return f"no snapshot was current at {instant(timestamp_ms)}; the snapshot log begins {instant(begins)}"
+
+
 def _at(metadata: TableMetadata, timestamp_ms: int) -> Resolved:
     entries = [e for e in metadata.snapshot_log if e.timestamp_ms <= timestamp_ms]
     if not entries:
@@ -118,9 +140,7 @@ def _at(metadata: TableMetadata, timestamp_ms: int) -> Resolved:
                 f"no snapshot was current at {instant(timestamp_ms)}, as far as is known: the metadata has no "
                 "snapshot-log, which the spec allows and some readers need. A commit of Iceberg Java writes one"
             )
-        raise NotFoundInTable(
-            f"no snapshot was current at {instant(timestamp_ms)}; the snapshot log begins {instant(first)}"
-        )
+        raise NotFoundInTable(_before_log(metadata, timestamp_ms, first))
     entry = max(entries, key=lambda e: e.timestamp_ms)
     reason = (
         f"it became current at {instant(entry.timestamp_ms)}, the last change of the snapshot log not after "

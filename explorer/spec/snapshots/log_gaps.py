@@ -1,0 +1,155 @@
+"""Snapshots that the table has and its snapshot log lacks: which were current once, and which never were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.commits.costs import committed_with_later, metadata_files
+from explorer.spec.snapshots.ancestors import Ancestors
+from explorer.spec.text.names import base_name, metadata_name
+from explorer.spec.text.units import instant
+
+ReadOlder = Callable[[str], "TableMetadata | None"]
+"""An older metadata file by its path; None where it cannot be read."""
+MOST_FILES = 10
+"""Older metadata files that are asked what was current, the newest first."""
+
+
+@dataclass(frozen=True)
+class LogGaps:
+    """The snapshots that the snapshot log lacks, by what is known of them.
+
+    Attributes:
+        lost: Those that an older metadata file has in its log, or as its current snapshot, with the times when they
+            became current.
+        with_later: Those that were never current, since one commit added them and a later one of their line.
+        beside: Those that were never current by the metadata file of their commit, or since the log covers their time.
+        unknown: All others: the log begins after them, and no older metadata file is at hand.
+        source: The newest older metadata file that was found to have lines which this one lacks; empty for none.
+        taken_by: The metadata file whose commit took the lines out; empty where that is not known.
+        is_expiry: Whether a snapshot that has expired stood behind the lines: Iceberg drops all lines before it then.
+    """
+
+    lost: Mapping[int, tuple[int, ...]]
+    with_later: frozenset[int]
+    beside: frozenset[int]
+    unknown: frozenset[int]
+    source: str = ""
+    taken_by: str = ""
+    is_expiry: bool = False
+
+    def taken_words(self) -> str:
+        """How the lines were lost, in words; empty where none were."""
+        if not self.source:
+            return ""
+        told = f"{shown_file(self.source)} has them"
+        if not self.taken_by:
+            return told
+        by = shown_file(self.taken_by)
+        why = "a snapshot between them expired, and Iceberg drops all lines before that one" if self.is_expiry else ""
+        return f"{told}, and {by} does not{f': {why}' if why else ''}"
+
+
+def shown_file(path: str) -> str:
+    """A metadata file's name as it is shown."""
+    return metadata_name(path) or base_name(path)
+
+
+def log_gaps(metadata: TableMetadata, older: ReadOlder | None = None) -> LogGaps:
+    """Tell the snapshots apart that the snapshot log lacks.
+
+    Args:
+        metadata: The table's.
+        older: What reads older metadata files; None to go by this one alone.
+
+    Returns:
+        What is known of each of these snapshots.
+    """
+    logged = {entry.snapshot_id for entry in metadata.snapshot_log}
+    absent = {s.snapshot_id: s for s in metadata.snapshots if s.snapshot_id not in logged}
+    absent.pop(metadata.current_snapshot_id or 0, None)
+    together = committed_with_later(metadata) & absent.keys()
+    begins = log_begins(metadata)
+    lost: dict[int, tuple[int, ...]] = {}
+    beside: set[int] = set()
+    sources: list[str] = []
+    if older is not None and absent.keys() - together:
+        files, read = metadata_files(metadata), 0
+        for own in sorted(absent.keys() - together, key=lambda i: -(absent[i].timestamp_ms or 0)):
+            path = files.get(own)
+            if own in lost or path in (None, metadata.metadata_location) or read == MOST_FILES:
+                continue
+            read += 1
+            then = older(str(path))
+            if then is None:
+                continue
+            found = _current_once(then, absent)
+            if found.keys() - lost.keys():
+                sources.append(str(path))
+            lost = found | lost
+            if own not in lost:
+                beside.add(own)
+    left = absent.keys() - together - lost.keys() - beside
+    covered = {i for i in left if begins is not None and (absent[i].timestamp_ms or 0) >= begins}
+    unknown = set(left - covered)
+    if not lost or older is None:
+        return LogGaps(lost, together, frozenset(beside | covered), frozenset(unknown))
+    newest = max(lost, key=lambda i: max(lost[i]))
+    source, taken_by, is_expiry = _when_taken(metadata, newest, sources[0], older)
+    return LogGaps(lost, together, frozenset(beside | covered), frozenset(unknown), source, taken_by, is_expiry)
+
+
+def log_begins(metadata: TableMetadata) -> int | None:
+    """The earliest time of the snapshot log; None where it has no line."""
+    return min((entry.timestamp_ms for entry in metadata.snapshot_log), default=None)
+
+
+def _current_once(then: TableMetadata, absent: Mapping[int, Snapshot]) -> dict[int, tuple[int, ...]]:
+    """Of these snapshots those that were current by an older metadata file, with the times."""
+    found: dict[int, tuple[int, ...]] = {}
+    for entry in then.snapshot_log:
+        if entry.snapshot_id in absent:
+            found[entry.snapshot_id] = (*found.get(entry.snapshot_id, ()), entry.timestamp_ms)
+    current = then.current_snapshot_id
+    if current in absent and current not in found and current is not None:
+        found[current] = (absent[current].timestamp_ms or then.last_updated_ms or 0,)
+    return found
+
+
+def _when_taken(metadata: TableMetadata, lost: int, source: str, older: ReadOlder) -> tuple[str, str, bool]:
+    """The last metadata file that has a line of the log, the first that lacks it, and whether a snapshot behind it has
+    expired. Files are halved between one that has it and the current one, which lacks it."""
+    paths = [*(entry.metadata_file for entry in metadata.metadata_log), metadata.metadata_location]
+    low, high = paths.index(source), len(paths) - 1
+    with_line = older(source)
+    while high - low > 1:
+        middle = (low + high) // 2
+        file = older(paths[middle])
+        if file is None:
+            return source, "", False
+        if any(entry.snapshot_id == lost for entry in file.snapshot_log):
+            low, with_line = middle, file
+        else:
+            high = middle
+    log = with_line.snapshot_log if with_line else ()
+    at = max((i for i, entry in enumerate(log) if entry.snapshot_id == lost), default=len(log))
+    is_expiry = any(metadata.snapshot(entry.snapshot_id) is None for entry in log[at:])
+    return paths[low], paths[high], is_expiry
+
+
+def became_current_words(metadata: TableMetadata, snapshot_id: int, gaps: LogGaps) -> str:
+    """When a snapshot became current that the snapshot log lacks, or why that is not known."""
+    begins = log_begins(metadata)
+    if times := gaps.lost.get(snapshot_id):
+        at = ", ".join(map(instant, times))
+        return f"{at}, by {shown_file(gaps.source)}: the snapshot log lost it"
+    if snapshot_id in gaps.with_later:
+        return "never: one commit added it and a later one of its line"
+    if snapshot_id in gaps.beside:
+        is_ancestor = metadata.current_snapshot_id is not None and Ancestors(metadata.snapshots).has(
+            metadata.current_snapshot_id, snapshot_id
+        )
+        return "never: a later one of its line became current" if is_ancestor else "never: staged, or on a branch only"
+    return f"not known: the snapshot log begins {instant(begins)}" if begins is not None else "not known: no log"

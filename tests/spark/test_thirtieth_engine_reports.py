@@ -1,0 +1,66 @@
+"""What a thirtieth round of public reports led to, held against Spark: logs that were erased, engines that refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.spark_engine.spark import SparkEngine
+from explorer.spec.text.units import instant
+from tests.cases.mini import T0
+from tests.spark.test_twentyninth_sink_reports import register
+from tests.support import direct
+from tests.support.report_tables import java_table, spark_namespace
+from tests.unit.test_cli import run
+from tests.unit.test_thirtieth_engine_reports import logged
+
+SPACE = "sandbox.thirtieth_engines"
+
+
+@pytest.fixture
+def session(engine: SparkEngine) -> Iterator[Any]:
+    with spark_namespace(engine, SPACE) as session:
+        yield session
+
+
+def test_time_travel_where_the_log_was_erased(session: Any, tmp_path: Path) -> None:
+    """trinodb/trino#12843: Spark fails by the time, and reads by the id and by the tag that the remedy makes."""
+    table, name = logged(tmp_path / "t"), f"{SPACE}.erased"
+    register(session, name, str(table.folder / "metadata" / table.last))
+    moment = instant(T0 + 125_000).removesuffix(" UTC")
+    with pytest.raises(Exception, match="Cannot find a snapshot older than"):
+        session.sql(f"SELECT * FROM {name} TIMESTAMP AS OF '{moment} UTC'").collect()
+    assert session.sql(f"SELECT * FROM {name}.history").count() == 1
+    assert session.table(name).count() == 4
+    [finding] = [f for f in direct.doctor(name).findings if f.rule == "log-incomplete"]
+    [select, tag] = re.findall(
+        r"(SELECT \* FROM \S+ VERSION AS OF \d+|ALTER TABLE \S+ CREATE TAG [^.]*\d)", finding.remedy
+    )
+    assert name in select
+    assert name in tag
+    assert session.sql(select).count() == 2
+    session.sql(tag)
+    assert session.sql(f"SELECT * FROM {name} VERSION AS OF 'before_the_log'").count() == 2
+
+
+def test_a_transaction_of_todays_iceberg_keeps_the_log(session: Any) -> None:
+    name = f"{SPACE}.kept"
+    session.sql(f"CREATE TABLE {name} (x INT) USING iceberg")
+    for number in range(2):
+        session.sql(f"INSERT INTO {name} VALUES ({number})")
+    files = [row.file_path for row in session.sql(f"SELECT file_path FROM {name}.files").collect()]
+    transaction = java_table(session, name).newTransaction()
+    for path in files:
+        delete = transaction.newDelete()
+        delete.deleteFile(path)
+        delete.commit()
+    transaction.commitTransaction()
+    assert session.sql(f"SELECT * FROM {name}.snapshots").count() == 4
+    assert session.sql(f"SELECT * FROM {name}.history").count() == 3
+    assert "1 snapshot was committed in one transaction with a later one" in run("history", "commits", name).output
+    assert run("history", "lineage", name).output.count("so it was never current") == 1
+    assert all(f.rule != "log-incomplete" for f in direct.doctor(name).findings)

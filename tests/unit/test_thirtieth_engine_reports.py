@@ -1,0 +1,167 @@
+"""What public reports of trouble told a thirtieth time, on tables that are built here: engines that refuse, forget, or
+show null."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from explorer.reports.inspector.table_nodes import inspect_snapshot
+from explorer.spec.doctor.findings import Finding
+from explorer.spec.text.units import instant
+from tests.cases.mini import T0, Table
+from tests.support import direct
+from tests.unit.test_cli import run
+
+
+# -- snapshots that the snapshot log lacks (trinodb/trino#12843, apache/iceberg#5442) ----------------------------------
+def transaction(table: Table, erases: bool) -> None:
+    """Two operations of one transaction, of which the last one alone has a metadata file and a line in the log."""
+    save, table.save = table.save, lambda *_, **__: None  # type: ignore[method-assign]
+    table.append(table.parquet("third.parquet", {"x": [3]}))
+    table.save = save  # type: ignore[method-assign]
+    if erases:
+        table.md["snapshot-log"].clear()
+    else:
+        table.md["snapshot-log"].pop()
+    table.append(table.parquet("fourth.parquet", {"x": [4]}))
+
+
+def logged(folder: Path, erases: bool = True, commits: int = 2, older: bool = True) -> Table:
+    """Some appends, and a transaction of two; `erases` as Iceberg 0.14.0 erased the log then."""
+    table = Table(folder, [(1, "x", "int")])
+    for number in range(commits):
+        table.append(table.parquet(f"{number}.parquet", {"x": [number]}))
+    transaction(table, erases)
+    if not older:
+        table.md["metadata-log"].clear()
+        table.write()
+    return table
+
+
+def gap_findings(table: Table) -> list[Finding]:
+    return [f for f in direct.doctor(str(table.folder)).findings if f.rule == "log-incomplete"]
+
+
+def shown_current(table: Table, number: int) -> str:
+    section = inspect_snapshot(direct.open_table(str(table.folder)), {"snapshot_id": 100 + number})[0]
+    return next(str(value) for name, value, _ in section.fields if name == "became current")
+
+
+def test_a_log_that_a_transaction_erased(tmp_path: Path) -> None:
+    table = logged(tmp_path / "t")
+    name = str(table.folder)
+    [finding] = gap_findings(table)
+    assert (finding.severity, finding.snapshots, finding.count) == ("warning", (102, 101), 2)
+    assert "metadata-2 has them, and metadata-3 does not." in finding.what
+    assert "No row is lost" in finding.what
+    assert "VERSION AS OF 102" in finding.remedy
+    text = run("history", "lineage", name).output
+    assert "the log begins with snapshot-4, though snapshot-2 and snapshot-1 were current before" in text
+    assert text.count("the snapshot log lost it") == 2
+    assert text.count("one commit added it and a later one, so it was never current") == 1
+    assert "on top of nothing" not in run("history", "lineage", name, "-o", "json").output
+    changes = direct.open_table(name).metadata_diff("metadata-2", "metadata-3")
+    assert changes["snapshot_log"] == {"lost": [101, 102]}
+    between = run("history", "metadata", name, "metadata-2", "metadata-3").output
+    assert between.count("lost") == 2
+    for number in (1, 2):
+        assert shown_current(table, number).startswith(instant(T0 + number * 60_000))
+    assert shown_current(table, 3).startswith("never: one commit added it and a later one")
+
+
+def test_a_time_before_an_erased_log(tmp_path: Path) -> None:
+    table = logged(tmp_path / "t")
+    told = run("rows", str(table.folder), "-s", str(T0 + 125_000)).output
+    assert "no snapshot was current" not in told
+    assert "is snapshot-2, of" in told
+    assert "does not say what was current" in told
+    told = run("rows", str(table.folder), "-s", str(T0 + 1)).output
+    assert "no snapshot was current" in told
+
+
+def test_a_time_before_the_first_snapshot_or_an_expired_one(tmp_path: Path) -> None:
+    table = logged(tmp_path / "t", erases=False)
+    assert "no snapshot was current" in run("rows", str(table.folder), "-s", str(T0 + 1)).output
+    table.md["snapshots"], table.md["snapshot-log"] = table.md["snapshots"][2:], table.md["snapshot-log"][2:]
+    table.md["snapshots"] = table.md["snapshots"][1:]
+    table.write()
+    assert "has expired" in run("rows", str(table.folder), "-s", str(T0 + 1)).output
+
+
+@pytest.mark.parametrize("commits", [0, 2])
+def test_a_transaction_keeps_the_log(commits: int, tmp_path: Path) -> None:
+    """Its first snapshot was never current, and never had a metadata file."""
+    table = logged(tmp_path / "t", erases=False, commits=commits)
+    name = str(table.folder)
+    assert not gap_findings(table)
+    text = run("history", "commits", name).output
+    assert "no longer has" not in text
+    assert "1 snapshot was committed in one transaction with a later one" in text
+    lineage = run("history", "lineage", name).output
+    assert "several commits became current at once" in lineage
+    assert lineage.count("so it was never current") == 1
+    assert "lost" not in lineage
+    assert shown_current(table, commits + 1).startswith("never: one commit added it")
+
+
+def test_without_older_metadata_files_nothing_is_certain(tmp_path: Path) -> None:
+    table = logged(tmp_path / "t", older=False)
+    [finding] = gap_findings(table)
+    assert finding.severity == "info"
+    assert "may have been current" in finding.what
+    assert "3 ancestors" in finding.what
+    assert shown_current(table, 1).startswith("not known: the snapshot log begins")
+    text = run("history", "lineage", str(table.folder)).output
+    assert "does not say what was current before" in text
+    assert (
+        "without the metadata.json of 3, which the metadata log no longer has"
+        in run("history", "commits", str(table.folder)).output
+    )
+
+
+def test_an_older_metadata_file_that_is_gone(tmp_path: Path) -> None:
+    table = logged(tmp_path / "t")
+    for entry in table.md["metadata-log"]:
+        (table.folder / "metadata" / entry["metadata-file"].rpartition("/")[2]).unlink()
+    [finding] = gap_findings(table)
+    assert finding.severity == "info"
+    assert "2 ancestors" in finding.what
+
+
+def test_a_branch_that_main_was_moved_on_to(tmp_path: Path) -> None:
+    """Its commits have metadata files, and were not current."""
+    table = Table(tmp_path / "t", [(1, "x", "int")])
+    table.append(table.parquet("0.parquet", {"x": [0]}))
+    table.md["refs"]["side"] = dict(table.md["refs"]["main"])
+    for number in (1, 2):
+        table.append(table.parquet(f"{number}.parquet", {"x": [number]}), ref="side")
+    table.md["refs"]["main"]["snapshot-id"] = table.md["current-snapshot-id"] = 103
+    table.clock += 60_000
+    table.md["last-updated-ms"] = table.clock
+    table.md["snapshot-log"].append({"snapshot-id": 103, "timestamp-ms": table.clock})
+    table.save()
+    assert not gap_findings(table)
+    assert shown_current(table, 2) == "never: a later one of its line became current"
+
+
+def test_a_log_that_an_expiry_shortened(tmp_path: Path) -> None:
+    """Iceberg drops all lines before that of a snapshot that goes."""
+    table = Table(tmp_path / "t", [(1, "x", "int")])
+    for number in range(3):
+        table.append(table.parquet(f"{number}.parquet", {"x": [number]}))
+    table.md["refs"]["main"]["snapshot-id"] = table.md["current-snapshot-id"] = 102  # a rollback
+    table.clock += 60_000
+    table.md["last-updated-ms"] = table.clock
+    table.md["snapshot-log"].append({"snapshot-id": 102, "timestamp-ms": table.clock})
+    table.save()
+    table.md["snapshots"] = [s for s in table.md["snapshots"] if s["snapshot-id"] != 103]
+    table.md["snapshot-log"] = table.md["snapshot-log"][-1:]
+    table.clock += 60_000
+    table.md["last-updated-ms"] = table.clock
+    table.save()
+    [finding] = gap_findings(table)
+    assert finding.severity == "info"
+    assert finding.snapshots == (101,)
+    assert "a snapshot between them expired, and Iceberg drops all lines before that one" in finding.what
