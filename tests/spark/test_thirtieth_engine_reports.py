@@ -16,7 +16,7 @@ from tests.spark.test_twentyninth_sink_reports import register
 from tests.support import direct
 from tests.support.report_tables import java_table, spark_namespace
 from tests.unit.test_cli import run
-from tests.unit.test_thirtieth_engine_reports import logged
+from tests.unit.test_thirtieth_engine_reports import logged, pyiceberg_table, stored
 
 SPACE = "sandbox.thirtieth_engines"
 
@@ -64,3 +64,24 @@ def test_a_transaction_of_todays_iceberg_keeps_the_log(session: Any) -> None:
     assert "1 snapshot was committed in one transaction with a later one" in run("history", "commits", name).output
     assert run("history", "lineage", name).output.count("so it was never current") == 1
     assert all(f.rule != "log-incomplete" for f in direct.doctor(name).findings)
+
+
+@pytest.mark.parametrize("is_legacy", [False, True])
+def test_a_table_without_a_current_snapshot_id(
+    is_legacy: bool, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """apache/iceberg-python#1164: the remedy's statements write the field, and Spark reads what pyiceberg writes."""
+    if is_legacy:
+        monkeypatch.setenv("PYICEBERG_LEGACY_CURRENT_SNAPSHOT_ID", "true")
+    table, name = pyiceberg_table(tmp_path / "c"), f"{SPACE}.empty"
+    assert ("current-snapshot-id" in stored(table)) == is_legacy
+    register(session, name, table.metadata_location)
+    assert session.table(name).count() == 0
+    found = [f for f in direct.doctor(name).findings if f.location == "/current-snapshot-id"]
+    assert bool(found) != is_legacy
+    for finding in found:
+        statements = re.findall(r"ALTER TABLE [^;.]*[.][^.]*[.][^)]*[)]", finding.remedy)
+        assert len(statements) == 2
+        for statement in statements:
+            session.sql(statement)
+    assert not [f for f in direct.doctor(name).findings if f.location == "/current-snapshot-id"]

@@ -323,6 +323,12 @@ def _two_rows(table: Table) -> dict[str, Any]:
     return file
 
 
+@ours("fault-no-current-id")
+def _no_current_id(folder: Path) -> tuple[Table, Rows]:
+    """As pyiceberg makes a table without rows (apache/iceberg-python#1164)."""
+    return Table(folder, COLUMNS), ()
+
+
 @ours("fault-no-schema-id")
 def _no_schema_id(folder: Path) -> tuple[Table, Rows]:
     table = Table(folder, COLUMNS)

@@ -3,11 +3,18 @@ show null."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.schema import Schema
+from pyiceberg.types import LongType, NestedField
 
 from explorer.reports.inspector.table_nodes import inspect_snapshot
+from explorer.reports.readers import find_readers
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.text.units import instant
 from tests.cases.mini import T0, Table
@@ -165,3 +172,53 @@ def test_a_log_that_an_expiry_shortened(tmp_path: Path) -> None:
     assert finding.severity == "info"
     assert finding.snapshots == (101,)
     assert "a snapshot between them expired, and Iceberg drops all lines before that one" in finding.what
+
+
+# -- no current-snapshot-id (apache/iceberg-python#1164) ---------------------------------------------------------------
+def pyiceberg_table(folder: Path) -> Any:
+    """An empty table by pyiceberg, in a catalog of its own."""
+    folder.mkdir()
+    catalog = SqlCatalog("own", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
+    catalog.create_namespace("db")
+    return catalog.create_table("db.t", Schema(NestedField(1, "id", LongType(), required=False)))
+
+
+def stored(table: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path(table.metadata_location.removeprefix("file://")).read_text())
+    return found
+
+
+def test_an_empty_table_that_older_iceberg_refuses(tmp_path: Path) -> None:
+    table = pyiceberg_table(tmp_path / "c")
+    place = table.metadata_location.removeprefix("file://")
+    [finding] = [f for f in direct.doctor(place).findings if f.location == "/current-snapshot-id"]
+    assert finding.severity == "info"
+    assert "Iceberg Java before 1.4.0 refuses the table" in finding.what
+    assert "in the one that refuses it, they fail by the same error" in finding.remedy
+    assert "PYICEBERG_LEGACY_CURRENT_SNAPSHOT_ID=true" in finding.remedy
+    found = find_readers(direct.open_table(place))
+    answers = {verdict.reader.id: verdict.answer for verdict in found.verdicts}
+    assert answers["athena"] == "unknown"
+    assert {answers[one] for one in ("spark", "pyiceberg", "duckdb", "trino")} == {"yes"}
+    assert "before 1.4.0" in run("readers", place).output
+
+
+def test_pyiceberg_writes_the_field_when_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the remedy says of it: with the setting -1 is written, without it the field is left out again."""
+    table = pyiceberg_table(tmp_path / "c")
+    assert "current-snapshot-id" not in stored(table)
+    monkeypatch.setenv("PYICEBERG_LEGACY_CURRENT_SNAPSHOT_ID", "true")
+    with table.transaction() as change:
+        change.set_properties(a="1")
+    assert stored(table)["current-snapshot-id"] == -1
+    place = table.metadata_location.removeprefix("file://")
+    assert not [f for f in direct.doctor(place).findings if f.location == "/current-snapshot-id"]
+    monkeypatch.delenv("PYICEBERG_LEGACY_CURRENT_SNAPSHOT_ID")
+    with table.transaction() as change:
+        change.set_properties(a="2")
+    assert "current-snapshot-id" not in stored(table)
+    table.append(pa.table({"id": pa.array([1], pa.int64())}))
+    own = stored(table)["current-snapshot-id"]
+    with table.transaction() as change:
+        change.set_properties(a="3")
+    assert stored(table)["current-snapshot-id"] == own > 0

@@ -37,8 +37,9 @@ LOST_REF = (
     "not know refs does so (seaweedfs/seaweedfs#10774)"
 )
 NO_CURRENT_ID = (
-    "there is no current-snapshot-id, as the spec allows without snapshots: older versions of Iceberg Java, in engines "
-    "too, refuse the table ('Cannot parse missing long: current-snapshot-id', iceberg-python#134)"
+    "there is no current-snapshot-id, as the spec allows without snapshots: Iceberg Java before 1.4.0 refuses the "
+    "table, in engines too ('Cannot parse missing long: current-snapshot-id', apache/iceberg-python#1164). AWS Glue "
+    "4.0 has Iceberg 1.0.0; queries of Athena ran without end in 2023 (apache/iceberg#8013)"
 )
 VOID = "a partition field that was removed, and that version 1 keeps as `void`"
 NAMES_A_CLASS = "names a class: clients that honour it load code by this file"
@@ -210,7 +211,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("metadata-field", OLD_FIELD): "old-field",
     ("ref-dangling", LOST_REF): "lost-ref",
     ("property-refused", UNKNOWN_PROPERTY): "property-unknown",
-    ("metadata-field", NO_CURRENT_ID): "old-field",
+    ("metadata-field", NO_CURRENT_ID): "no-current-id",
     ("operation-contradicts", LOST_ROWS): "rows-lost",
     ("operation-contradicts", STILL_LIVE): "files-kept",
     ("row-ids-overlap", ROWS_TWICE): "rows-twice",

@@ -192,6 +192,12 @@ TEXTS_OF: Mapping[str, str] = {
     "incremental reads cannot: who follows the table has to read it as a whole.",
     "old-field": "Any commit of Iceberg Java writes the field again: ALTER TABLE {table} SET TBLPROPERTIES "
     "('written-again' = 'true'), then ALTER TABLE {table} UNSET TBLPROPERTIES ('written-again').",
+    "no-current-id": "Nothing has to be done for newer readers. The first commit with rows writes the field. So does "
+    "any commit of Iceberg Java 1.4.0 or later: ALTER TABLE {table} SET TBLPROPERTIES ('written-again' = 'true'), then "
+    "ALTER TABLE {table} UNSET TBLPROPERTIES ('written-again'). Run them in an engine that reads the table: in the one "
+    "that refuses it, they fail by the same error. pyiceberg writes -1 in any commit with "
+    "PYICEBERG_LEGACY_CURRENT_SNAPSHOT_ID=true in its environment. Keep that setting until the table has a snapshot: "
+    "the next commit of pyiceberg without it, and without rows, leaves the field out again.",
     "log-incomplete": "Nothing is lost, and nothing in Spark brings the lines back. Name such a snapshot by its id: "
     "SELECT * FROM {table} VERSION AS OF {snapshot}. ALTER TABLE {table} CREATE TAG before_the_log AS OF VERSION "
     "{snapshot} gives it a name, and keeps it from expiry.",
@@ -414,6 +420,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "type-read-by-some": "R",
     "no-summary": "E",
     "old-field": "J",
+    "no-current-id": "J",
     "rows-lost": "G",
     "files-kept": "G",
     "rows-twice": "T",

@@ -8,6 +8,7 @@ from typing import Literal
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.remedy_cases import (
     ENTRIES_SCHEMA,
+    NO_CURRENT_ID,
     NO_SCHEMA_FIELD,
     NO_SCHEMA_ID,
     NO_SOURCE,
@@ -19,6 +20,7 @@ from explorer.spec.readers.table_features import TableFeature
 from explorer.spec.text.names import base_name
 
 FAULTS: Mapping[tuple[str, str], str] = {
+    ("metadata-field", NO_CURRENT_ID): "fault-no-current-id",
     ("readers-differ", NO_SCHEMA_ID): "fault-no-schema-id",
     ("avro-schema", "no field of its Avro schema has a field id"): "fault-no-field-ids",
     ("avro-schema", ENTRIES_SCHEMA): "fault-header-schema",
@@ -34,7 +36,8 @@ NOT_READ = frozenset({
     "commit-cut-off", "copied-or-edited", "delete-dangling", "delete-repeated", "last-column-id-low",
     "last-partition-id-low", "log-incomplete", "log-of-expired", "metadata-choice", "metadata-fork",
     "metadata-log-file-missing", "next-row-id", "operation-contradicts", "orphan-files", "parent-expired",
-    "position-deletes-v3", "property-unsafe", "row-ids-changed", "sequence-regresses", "snapshot-schema-missing", "statistics-file", "statistics-stale",
+    "position-deletes-v3", "property-unsafe", "row-ids-changed", "sequence-regresses", "snapshot-schema-missing",
+    "statistics-file", "statistics-stale",
     "time-out-of-order", "totals-differ", "uuid-changed", "value-suspect",
 })  # fmt: skip
 """Rules whose findings change nothing of what readers read, unless Iceberg Java refuses the table for them."""

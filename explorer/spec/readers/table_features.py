@@ -57,6 +57,7 @@ FEATURES: Mapping[str, str] = {
     "metadata-gzip": "gzipped metadata file",
     "parquet-manifests": "manifests in Parquet",
     "encryption": "encryption",
+    "fault-no-current-id": "no current-snapshot-id",
     "fault-no-schema-id": "snapshot without schema-id",
     "fault-no-field-ids": "manifest list or manifest without field ids",
     "fault-header-schema": "manifest whose header has another schema",
