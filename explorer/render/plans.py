@@ -15,6 +15,7 @@ from explorer.spec.filters.pushdown import Pushdown, advice
 from explorer.spec.layout.bound_advice import bound_advice, padded_advice, unmeasured_advice
 from explorer.spec.layout.clustering import QUANTILES, Clustering
 from explorer.spec.layout.metrics_modes import ColumnMode
+from explorer.spec.scan.manifest_bytes import manifest_words, read_manifest_bytes
 from explorer.spec.scan.null_rows import words_of_plan
 from explorer.spec.scan.plan import Amount, Plan, PlannerAnswer
 from explorer.spec.scan.pruning import MANY, ScanReason
@@ -40,6 +41,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         "specs": spec_rows(plan),
         "stages": stage_rows(plan),
         "manifests": manifest_rows(plan),
+        "manifest_bytes": dict(zip(("read", "all"), read_manifest_bytes(plan), strict=True)),
         "wholly_matched_files": plan.wholly,
         "manifest_list_damaged": plan.damaged_list,
         "missing_files": plan.missing,
@@ -188,6 +190,8 @@ def summary_lines(plan: Plan) -> Iterator[str]:
                 f"bounds of files: a range beside it ({leaf.term} >= the least AND {leaf.term} <= the greatest) skips "
                 "files"
             )
+    if words := manifest_words(plan):
+        yield clean(words)
     yield from filter(None, map(clean, (padded_advice(plan), *unmeasured_advice(plan), *bound_advice(plan))))
     yield from (clean(f"{'' if left.files else '⚠ '}{text}") for text in plan.similar)
     if plan.delete_files:

@@ -30,6 +30,7 @@ from explorer.spec.readers.reader_support import (
     plan_upgrade,
 )
 from explorer.spec.readers.table_features import AlikeFiles, FileFacts, table_features
+from explorer.spec.scan.manifest_bytes import read_all_note
 from explorer.spec.schemas.sort_columns import words_for_writers
 from explorer.spec.text.names import base_name, snapshot_name
 from explorer.table import Table
@@ -88,6 +89,8 @@ def find_readers(table: Table, upgrade: int | None = None, engine: Engine = "aut
         )
     if writers := words_for_writers(metadata):
         notes.append(writers)
+    if manifests := read_all_note(metadata, listed):
+        notes.append(manifests)
     verdicts = tuple(judge(features, support))
     refused = {one.feature for verdict in verdicts if verdict.answer == "no" for one in verdict.because}
     if kinds := [words for feature, words in DELETES.items() if feature in refused]:

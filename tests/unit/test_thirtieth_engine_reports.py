@@ -16,7 +16,7 @@ from pyiceberg.types import LongType, NestedField
 from explorer.reports.inspector.table_nodes import inspect_snapshot
 from explorer.reports.readers import find_readers
 from explorer.spec.doctor.findings import Finding
-from explorer.spec.text.units import instant
+from explorer.spec.text.units import human_bytes, instant
 from tests.cases.mini import T0, Table
 from tests.support import direct
 from tests.unit.test_cli import run
@@ -222,3 +222,35 @@ def test_pyiceberg_writes_the_field_when_it_is_told_to(tmp_path: Path, monkeypat
     with table.transaction() as change:
         change.set_properties(a="3")
     assert stored(table)["current-snapshot-id"] == own > 0
+
+
+# -- readers that read all manifests (duckdb/duckdb-iceberg#995) -------------------------------------------------------
+def many_manifests(folder: Path, commits: int, partitioned: bool = True) -> Table:
+    spec = [(2, 1000, "x", "identity")] if partitioned else []
+    table = Table(folder, [(1, "id", "long"), (2, "x", "string")], spec)
+    for number in range(commits):
+        partition = {"x": f"v{number}"} if partitioned else {}
+        rows = {"id": [number], "x": [f"v{number}"]}
+        table.append(table.parquet(f"{number}.parquet", rows, partition=partition))
+    return table
+
+
+def test_a_plan_tells_the_bytes_of_manifests(tmp_path: Path) -> None:
+    table = many_manifests(tmp_path / "t", 12)
+    lengths = [manifest["manifest_length"] for manifest in table.lists[112]]
+    text = run("plan", str(table.folder), "x = 'v2'").output
+    of_all = human_bytes(sum(lengths))
+    assert f"1 of 12 data manifests is read, {human_bytes(lengths[2])} of {of_all}" in text
+    assert "duckdb/duckdb-iceberg#995" in text
+    answer = json.loads(run("plan", str(table.folder), "x = 'v2'", "-o", "json").output)
+    assert answer["manifest_bytes"] == {"read": lengths[2], "all": sum(lengths)}
+    assert f"read all 12 data manifests ({of_all})" in run("readers", str(table.folder)).output
+
+
+@pytest.mark.parametrize(("commits", "partitioned"), [(2, True), (12, False)])
+def test_who_reads_all_manifests_is_not_told_where_it_does_not_matter(
+    commits: int, partitioned: bool, tmp_path: Path
+) -> None:
+    table = many_manifests(tmp_path / "t", commits, partitioned)
+    assert "read all" not in run("readers", str(table.folder)).output
+    assert "data manifests are read" not in run("plan", str(table.folder), "id >= 0").output

@@ -37,8 +37,7 @@ NOT_READ = frozenset({
     "last-partition-id-low", "log-incomplete", "log-of-expired", "metadata-choice", "metadata-fork",
     "metadata-log-file-missing", "next-row-id", "operation-contradicts", "orphan-files", "parent-expired",
     "position-deletes-v3", "property-unsafe", "row-ids-changed", "sequence-regresses", "snapshot-schema-missing",
-    "statistics-file", "statistics-stale",
-    "time-out-of-order", "totals-differ", "uuid-changed", "value-suspect",
+    "statistics-file", "statistics-stale", "time-out-of-order", "totals-differ", "uuid-changed", "value-suspect",
 })  # fmt: skip
 """Rules whose findings change nothing of what readers read, unless Iceberg Java refuses the table for them."""
 
