@@ -12,6 +12,7 @@ from urllib.parse import quote
 from explorer.render.rows import plain
 from explorer.render.text import cell, clean, not_typeset, render_table
 from explorer.spec.deletes.deletes import refusal
+from explorer.spec.deletes.needless_deletes import needless_words
 from explorer.spec.doctor.findings import Finding, Report
 from explorer.spec.doctor.rules import RULES
 from explorer.spec.rows.live_rows import LiveRows
@@ -260,6 +261,7 @@ def live_rows_json(counted: LiveRows) -> dict[str, Any]:
         "snapshot-id": counted.snapshot_id, "rows": counted.rows, "recorded": counted.recorded,
         "data_rows": counted.data_rows, "hidden": counted.hidden, "files_read": counted.files_read,
         "refused_by_iceberg_java": counted.refused, "by_summary": counted.by_summary,
+        "needless_equality_deletes": counted.needless,
         "deletes": [
             {"path": d.path, "content_offset": d.content_offset, "kind": d.kind, "recorded": d.recorded,
              "hides": d.rows, "data_files": d.data_files}
@@ -296,7 +298,10 @@ def render_live_rows(counted: LiveRows) -> str:
     ]
     refused = f"⚠ {refusal(counted.refused)}\n" if counted.refused else ""
     by_summary = f"⚠ {by_summary_words(counted)}\n" if by_summary_words(counted) else ""
-    return f"{live_rows_words(counted)}\n" + refused + by_summary + (f"\n{render_table(rows)}" if rows else "")
+    needless = f"{needless_words(counted.needless)}.\n" if counted.needless else ""
+    return (
+        f"{live_rows_words(counted)}\n" + refused + by_summary + needless + (f"\n{render_table(rows)}" if rows else "")
+    )
 
 
 def by_summary_words(counted: LiveRows) -> str:

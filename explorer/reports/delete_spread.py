@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pyarrow.compute as pc
+
+from explorer.model.metadata import Snapshot
 from explorer.reports.estimates import layout_statements
 from explorer.spec.deletes.equality_spread import ORDER, equality_spread
+from explorer.spec.deletes.needless_deletes import needless_words, only_adds
 from explorer.spec.deletes.snapshot_deletes import Deletes
+from explorer.spec.entries.entries import live
 from explorer.spec.layout.estimates import LayoutChange
 from explorer.spec.maintenance.rewrite_options import file_target
-from explorer.spec.text.units import whole
 from explorer.table import Table
 
 
@@ -24,12 +28,13 @@ def confining_lines(table: Table, deletes: Deletes) -> Iterator[str]:
         A sentence, and the statements for Spark, of the current snapshot alone.
     """
     metadata, snapshot = table.metadata, table.metadata.snapshot(deletes.snapshot_id)
-    size = whole(snapshot.summary.get("total-files-size")) if snapshot else 0
-    spread = equality_spread(
-        metadata, deletes.files.deletes, deletes.equality_pairs, deletes.equality_applying, size or 0
-    )
+    equality = [delete for delete in deletes.files.deletes if delete.kind == "equality_deletes"]
+    rows, size = _data_of(table, snapshot) if snapshot and equality else (0, 0)
+    spread = equality_spread(metadata, deletes.files.deletes, deletes.equality_pairs, deletes.equality_applying, size)
     if spread.words:
         yield spread.words
+    if equality and len(deletes.dangling) == len(deletes.files.deletes) and only_adds(metadata, snapshot, rows):
+        yield needless_words(len(equality))
     if not spread.column or deletes.snapshot_id != metadata.current_snapshot_id:
         return
     transform = f"bucket[{spread.buckets}]"
@@ -38,3 +43,14 @@ def confining_lines(table: Table, deletes: Deletes) -> Iterator[str]:
     if len(statements) == 2:
         yield ORDER
         yield from (f"  {statement}" for statement in statements)
+
+
+def _data_of(table: Table, snapshot: Snapshot) -> tuple[int, int]:
+    """The rows and bytes of a snapshot's data files."""
+    manifests = [m for m in table.tree.manifests(snapshot) if m.content == 0]
+    rows = size = 0
+    for _, entries in table.tree.logical(manifests, snapshot):
+        alive = live(entries)
+        rows += pc.sum(alive["record_count"]).as_py() or 0
+        size += pc.sum(alive["file_size_in_bytes"]).as_py() or 0
+    return rows, size

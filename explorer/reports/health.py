@@ -53,10 +53,11 @@ def checkup(
     log_sizes = table.tree.sizes([meta.metadata_location, *log])
     size = log_sizes.pop(meta.metadata_location, None)
     cost = cost_of(table.tree, run, facts.entries_by_snapshot, facts.live_run_bytes)
+    written = [one.bytes_added - one.delete_bytes_added for one in cost.commits if one.operation != "replace"]
     sections: list[HealthSection] = [
-        current_state.sizes(facts, meta, target, thresholds_used),
+        current_state.sizes(facts, meta, target, thresholds_used, written),
         current_state.partitions(facts, meta, target, thresholds_used),
-        current_state.deletes(facts, live, meta, thresholds_used),
+        current_state.deletes(facts, live, meta, thresholds_used, snapshot),
         current_state.manifests(facts, listed, meta, thresholds_used),
         kept_history.commits(
             cost, run, branch_of_each(meta), target, thresholds_used, now if "freshness" in (limits or {}) else None

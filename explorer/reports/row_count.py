@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from explorer.errors import UnreadableFile
 from explorer.progress import steps
+from explorer.spec.deletes.needless_deletes import only_adds
 from explorer.spec.entries.entries import live
 from explorer.spec.rows.live_rows import HiddenRows, LiveRows
 from explorer.spec.text.units import whole
@@ -63,6 +64,8 @@ def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
         HiddenRows(d.path, d.content_offset, d.kind, d.record_count, *removed.get(d.key, (0, 0)))
         for d in deletes.files.deletes
     ]
+    equality = [one for one in each if one.kind == "equality_deletes"]
+    is_needless = not hidden and only_adds(table.metadata, at, int(rows))
     return LiveRows(
         at.snapshot_id,
         whole(at.summary.get("total-records")),
@@ -72,4 +75,5 @@ def live_rows(table: Table, snapshot: str | int | None = None) -> LiveRows:
         tuple(each),
         deletes.refused,
         whole(at.summary.get("total-position-deletes")),
+        len(equality) if is_needless else 0,
     )

@@ -12,7 +12,7 @@ from explorer.spark_engine.spark import SparkEngine
 from tests.statements.printed import statements
 from tests.support.report_tables import java_table, spark_namespace
 from tests.unit.test_cli import run
-from tests.unit.test_left_of_plans import change_data, random_keys
+from tests.unit.test_left_of_plans import change_data, random_keys, two_files_worth
 
 SPACE = "sandbox.leftplans"
 
@@ -25,7 +25,7 @@ def session(engine: SparkEngine) -> Iterator[Any]:
 
 def test_buckets_confine_equality_deletes(session: Any, tmp_path: Path) -> None:
     """apache/iceberg#12280: what is printed makes buckets, loses no row, and applies all deletes."""
-    name, table = f"{SPACE}.cdc", change_data(tmp_path / "t", 8, "string", random_keys)
+    name, table = f"{SPACE}.cdc", two_files_worth(change_data(tmp_path / "t", 8, "string", random_keys))
     session.sql(
         f"CALL sandbox.system.register_table(table => '{name[8:]}', "
         f"metadata_file => '{table.folder}/metadata/{table.last}')"

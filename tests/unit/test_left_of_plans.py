@@ -128,8 +128,16 @@ def random_keys(number: int) -> list[str]:
     return [str(uuid.UUID(int=random.Random(10 * number + at).getrandbits(128))) for at in range(40)]
 
 
+def two_files_worth(table: Table) -> Table:
+    """Set the target size so that the table's data fills two files."""
+    held = sum(file.stat().st_size for file in table.folder.glob("data/d*.parquet"))
+    table.md["properties"]["write.target-file-size-bytes"] = str(held // 2)
+    table.write()
+    return table
+
+
 def test_how_far_bounds_confine_equality_deletes(tmp_path: Path) -> None:
-    table = change_data(tmp_path / "t", 8, "string", random_keys)
+    table = two_files_worth(change_data(tmp_path / "t", 8, "string", random_keys))
     told = run("inspect", "deletes", str(table.folder)).output
     assert (
         "bounds exclude 0% of 28 pairs of an equality delete and an older data file of its partition: of random" in told

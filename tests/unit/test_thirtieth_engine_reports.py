@@ -4,6 +4,7 @@ show null."""
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from pyiceberg.types import LongType, NestedField
 
 from explorer.reports.inspector.table_nodes import inspect_snapshot
 from explorer.reports.readers import find_readers
+from explorer.spec.commits.commit_writers import writers_of
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.text.units import human_bytes, instant
 from tests.cases.mini import T0, Table
@@ -254,3 +256,84 @@ def test_who_reads_all_manifests_is_not_told_where_it_does_not_matter(
     table = many_manifests(tmp_path / "t", commits, partitioned)
     assert "read all" not in run("readers", str(table.folder)).output
     assert "data manifests are read" not in run("plan", str(table.folder), "id >= 0").output
+
+
+# -- a writer of new rows that adds deletes all the same (airbytehq/airbyte#76343) -------------------------------------
+def upserts(folder: Path, commits: int, random_keys: bool = False, again: bool = False) -> Table:
+    """A stream in upsert mode: each commit writes rows, and deletes of their keys. `again` writes one key twice."""
+    table = Table(folder, [(1, "id", "long"), (2, "name", "string")])
+    keys = random.Random(1).sample(range(10**9), 4 * commits) if random_keys else list(range(4 * commits))
+    for number in range(commits):
+        own = keys[4 * number : 4 * number + 4]
+        if again and number:
+            own[0] = keys[0]
+        data = table.parquet(f"d{number}.parquet", {"id": own, "name": ["a"] * 4})
+        delete = table.equality_delete(f"e{number}.parquet", {"id": own})
+        size = str(data["file_size_in_bytes"] + delete["file_size_in_bytes"])
+        table.delta([data], [delete], "overwrite")
+        table.md["snapshots"][-1]["summary"] |= {"added-files-size": size, "added-equality-delete-files": "1"}
+        table.write()
+    return table
+
+
+NEEDLESS = "None of 12 equality deletes hides a row, and none ever did"
+
+
+@pytest.mark.parametrize("random_keys", [True, False])
+def test_deletes_that_never_hid_a_row(random_keys: bool, tmp_path: Path) -> None:
+    name = str(upserts(tmp_path / "t", 12, random_keys).folder)
+    assert NEEDLESS in run("count", name).output
+    assert json.loads(run("count", name, "-o", "json").output)["needless_equality_deletes"] == 12
+    health = run("health", name, "--threshold", "equality-deletes=3", "--threshold", "small-files=3").output
+    deletes = run("inspect", "deletes", name).output
+    assert (NEEDLESS in health, NEEDLESS in deletes) == (not random_keys, not random_keys)
+    assert ("icedive count TABLE tells whether" in deletes) == random_keys
+    assert "bucket(" not in health + deletes
+    assert "so a larger write.target-file-size-bytes makes no file larger" in health
+
+
+def test_deletes_that_hid_a_row(tmp_path: Path) -> None:
+    name = str(upserts(tmp_path / "t", 12, again=True).folder)
+    assert "none ever did" not in run("count", name).output
+    assert "none ever did" not in run("health", name, "--threshold", "equality-deletes=3").output
+
+
+@pytest.mark.parametrize("what", ["expired", "compacted"])
+def test_a_history_that_does_not_tell_whether_deletes_hid_rows(what: str, tmp_path: Path) -> None:
+    table = upserts(tmp_path / "t", 12)
+    if what == "expired":
+        table.md["snapshots"].pop(0)
+    else:
+        table.md["snapshots"][-1]["summary"]["deleted-data-files"] = "1"
+    table.write()
+    assert "none ever did" not in run("count", str(table.folder)).output
+
+
+def test_commits_that_write_a_file_of_the_target_size(tmp_path: Path) -> None:
+    table = upserts(tmp_path / "t", 12)
+    table.md["properties"]["write.target-file-size-bytes"] = "1000"
+    table.write()
+    health = run("health", str(table.folder), "--threshold", "small-files=0").output
+    assert "makes no file larger" not in health
+
+
+def test_whether_readers_open_deletes_that_hide_nothing(tmp_path: Path) -> None:
+    table = upserts(tmp_path / "t", 12)
+    name, option = str(table.folder), ("--threshold", "dangling-deletes=3")
+    health, preview = run("health", name, *option).output, run("maintain", "preview", name, "dangling-deletes").output
+    assert "no reader opens their files" in health
+    assert "no reader opens the delete files" in preview
+    assert "readers open some" not in health
+
+
+def test_the_size_of_a_file_counts_delete_files(tmp_path: Path) -> None:
+    table = upserts(tmp_path / "t", 2)
+    sizes = [path.stat().st_size for path in table.folder.glob("data/*")]
+    [totals] = writers_of(direct.open_table(str(table.folder)).metadata).writers
+    assert totals.average_file_bytes == sum(sizes) // 4
+    data = table.parquet("plain.parquet", {"id": [90], "name": ["b"]})
+    table.append(data)
+    table.md["snapshots"][-1]["summary"]["added-files-size"] = str(data["file_size_in_bytes"])
+    table.write()
+    [totals] = writers_of(direct.open_table(str(table.folder)).metadata).writers
+    assert totals.average_file_bytes == data["file_size_in_bytes"]

@@ -83,7 +83,9 @@ class CommitWriter:
 @dataclass(frozen=True)
 class WriterTotals:
     """What one writer committed. Intervals are in ms; amounts are None where summaries do not have them. `branches` are
-    those that it committed to, with the number of commits on each."""
+    those that it committed to, with the number of commits on each. `average_file_bytes` is that of data files, by the
+    commits that added no delete files; where each added some, of data and delete files together, since a summary has
+    their bytes together."""
 
     writer: str
     engine: str
@@ -202,8 +204,17 @@ def _totals(commits: Sequence[CommitWriter]) -> WriterTotals:
         commits[0].writer, commits[0].engine, tuple(versions), len({c.run for c in commits if c.run}), len(commits),
         times[0] if times else None, times[-1] if times else None,
         int(median(intervals)) if intervals else None, max(intervals, default=None), files, rows, size,
-        size // files if size is not None and files else None, dict(Counter(c.branch for c in commits).most_common()),
+        _average(commits), dict(Counter(c.branch for c in commits).most_common()),
     )  # fmt: skip
+
+
+def _average(commits: Sequence[CommitWriter]) -> int | None:
+    """The bytes of a file: see WriterTotals."""
+    sized = [c for c in commits if whole(c.snapshot.summary.get("added-files-size")) is not None]
+    of_data = [c for c in sized if not whole(c.snapshot.summary.get("added-delete-files"))]
+    counted = of_data if _sum(of_data, "added-data-files") else sized
+    files = (_sum(counted, "added-data-files") or 0) + (_sum(counted, "added-delete-files") or 0)
+    return (_sum(counted, "added-files-size") or 0) // files if files else None
 
 
 def _sum(commits: Sequence[CommitWriter], key: str) -> int | None:

@@ -35,12 +35,14 @@ class EqualitySpread:
         column: A column of all deletes' keys whose buckets would confine them; empty where bounds do enough, the
             table has such buckets, or no column fits.
         buckets: How many buckets suit the table's size.
+        fits_one_file: Whether bounds do too little, and all data fits into one file of the target size.
     """
 
     pairs: int
     applying: int
     column: str = ""
     buckets: int = 0
+    fits_one_file: bool = False
 
     @property
     def excluded(self) -> int:
@@ -55,6 +57,11 @@ class EqualitySpread:
         share = self.excluded / self.pairs
         pairs = f"{count(self.pairs, 'pair')} of an equality delete and an older data file of its partition"
         told = f"bounds exclude {share:.0%} of {pairs}"
+        if self.fits_one_file:
+            return (
+                f"{told}. All data fits into one file of the target size: a compaction helps, and another partition "
+                "field would not. icedive count TABLE tells whether the deletes hide a row at all"
+            )
         if not self.column:
             return told
         return (
@@ -78,6 +85,8 @@ def equality_spread(
     own = [set(delete.equality_ids) for delete in deletes if delete.kind == "equality_deletes"]
     if applying <= FEW or pairs - applying >= LITTLE * pairs or len(own) < 2:
         return EqualitySpread(pairs, applying)
+    if 0 < data_bytes < file_target(metadata):
+        return EqualitySpread(pairs, applying, fits_one_file=True)
     buckets = bucket_count(data_bytes / file_target(metadata))
     spec = metadata.spec(metadata.default_spec_id)
     parted = {source for field in (spec.fields if spec else ()) for source in field.source_ids}

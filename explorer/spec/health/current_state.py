@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
-from explorer.model.metadata import TableMetadata
+from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.deletes.equality_spread import equality_spread
+from explorer.spec.deletes.needless_deletes import needless_words, only_adds
 from explorer.spec.deletes.own_commit import caution_words
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.entries.numpy_columns import Ints
@@ -30,12 +31,17 @@ TILES = 120
 """Partitions that are drawn; the smallest of more are one tile."""
 SHOWN = 40
 """Columns whose clustering is drawn."""
+SEVERAL = 10
+"""Files that merging must save for a word about the writers' property."""
 HIDDEN_AT_ONCE = "rows that their own commit hid"
 Thresholds = Mapping[str, float]
 
 
-def sizes(facts: Facts, metadata: TableMetadata, target: int, limits: Thresholds) -> HealthSection:
-    """Data files by size, and how many merging would save."""
+def sizes(
+    facts: Facts, metadata: TableMetadata, target: int, limits: Thresholds, written: Sequence[int] = ()
+) -> HealthSection:
+    """Data files by size, and how many merging would save. `written` are the bytes of data files that each commit of
+    the history wrote."""
     cells = facts.cells.filter(pc.equal(facts.cells["kind"], DATA))
     files, total = (int(pc.sum(cells[name]).as_py() or 0) for name in ("files", "bytes"))
     by_size = facts.sizes
@@ -46,6 +52,11 @@ def sizes(facts: Facts, metadata: TableMetadata, target: int, limits: Thresholds
     span = range(int(used[0]), int(used[-1]) + 1) if len(used) else range(0)
     at = target.bit_length()
     measured = f"{count(int(number.sum()), 'data file')} of {files:,} are below {human_bytes(int(SMALL * target))}"
+    if saved >= SEVERAL and written and max(written) < target:
+        measured += (
+            f"; no commit wrote more than {human_bytes(max(written))} of data, so a larger {TARGETS[True][0]} makes no "
+            "file larger: fewer, larger commits do"
+        )
     bars = Bars(
         "data files by size",
         tuple(_interval(b) for b in span),
@@ -173,8 +184,11 @@ def _tiles(cells: pa.Table, metadata: TableMetadata) -> tuple[Tile, ...]:
     return tuple(shown)
 
 
-def deletes(facts: Facts, live: Sequence[LiveFile], metadata: TableMetadata, limits: Thresholds) -> HealthSection:
-    """The deletes of the snapshot (`live`), and how many of them each data file has to be read with."""
+def deletes(
+    facts: Facts, live: Sequence[LiveFile], metadata: TableMetadata, limits: Thresholds, at: Snapshot | None = None
+) -> HealthSection:
+    """The deletes of the snapshot (`live`), and how many of them each data file has to be read with. `at` is the
+    snapshot."""
     cells = facts.cells
     kind, rows, files = (cells[name].to_numpy() for name in ("kind", "rows", "files"))
     applied = [file for at, file in enumerate(live) if at in facts.used]
@@ -188,8 +202,10 @@ def deletes(facts: Facts, live: Sequence[LiveFile], metadata: TableMetadata, lim
     data_bytes = int(cells["bytes"].to_numpy()[kind == DATA].sum())
     spread = equality_spread(metadata, live, pairs, applying, data_bytes)
     confined = f"{spread.words}. The statements: icedive inspect deletes TABLE" if spread.column else spread.words
-    at = [b for b in range(len(facts.loads)) if facts.loads[b]]
-    span = range(at[0], at[-1] + 1) if at else range(0)
+    if by_kind[EQUALITY] and not applied and only_adds(metadata, at, data):
+        confined = ". ".join(filter(None, (confined, needless_words(by_kind[EQUALITY]))))
+    loads = [b for b in range(len(facts.loads)) if facts.loads[b]]
+    span = range(loads[0], loads[-1] + 1) if loads else range(0)
     share = hidden / data if data else None
     measured = f"{hidden:,} of {data:,} rows, by the counts of delete files" if data else ""
     if data and any(file.equality_ids for file in applied):
@@ -202,7 +218,9 @@ def deletes(facts: Facts, live: Sequence[LiveFile], metadata: TableMetadata, lim
             MeasuredValue("deletes-per-file", most, limits["deletes-per-file"], worst, caution),
             MeasuredValue("deleted-share", share, limits["deleted-share"], measured, caution),
             MeasuredValue("equality-deletes", by_kind[EQUALITY], limits["equality-deletes"], confined, caution),
-            MeasuredValue("dangling-deletes", len(live) - len(facts.used), limits["dangling-deletes"]),
+            MeasuredValue(
+                "dangling-deletes", len(live) - len(facts.used), limits["dangling-deletes"], _opened_words(facts, live)
+            ),
         ),
         (
             SectionNumber("position delete files", by_kind[POSITION]),
@@ -213,8 +231,16 @@ def deletes(facts: Facts, live: Sequence[LiveFile], metadata: TableMetadata, lim
             *([SectionNumber(HIDDEN_AT_ONCE, at_once)] if at_once else []),
         ),
         Bars("data files by the number of deletes that apply", labels,
-             {"files": tuple(float(facts.loads[b]) for b in span)}) if live and at else None,
+             {"files": tuple(float(facts.loads[b]) for b in span)}) if live and loads else None,
     )  # fmt: skip
+
+
+def _opened_words(facts: Facts, live: Sequence[LiveFile]) -> str:
+    """Whether readers open deletes that hide nothing; empty where there are none."""
+    if len(live) == len(facts.used):
+        return ""
+    opened = len(facts.opened - facts.used)
+    return f"readers open {opened:,} of them" if opened else "no reader opens their files"
 
 
 def manifests(

@@ -64,11 +64,13 @@ class HealthContext:
         its path), `equality` pairs of an equality delete and a data file apply, of `newer_equality` that would without
         bounds, `of_own_commit` rows were hidden by the commit that added them, as far as deletes name one data
         file; `loads`: data files by the bits of that number, `sizes`: by the bits of their size, `used`: the
-        places of the deletes that may hide rows; and `cells`: its live files by partition, its spec and kind."""
+        places of the deletes that may hide rows, `opened`: of those that apply; and `cells`: its live files by
+        partition, its spec and kind."""
         long = pa.int64()
         cell = [("partition", self.partition), ("spec_id", long), ("kind", long), *((name, long) for name in SUMS)]
         numbers = [(name, long) for name in ("snapshot_id", *OWN, *HELD)]
-        lists = [*((name, pa.list_(long)) for name in ("sizes", "loads", "used")), ("cells", pa.list_(pa.struct(cell)))]
+        named = ("sizes", "loads", "used", "opened")
+        lists = [*((name, pa.list_(long)) for name in named), ("cells", pa.list_(pa.struct(cell)))]
         return pa.schema([("manifest_path", pa.string()), *numbers, ("worst", pa.string()), *lists])
 
 
@@ -148,7 +150,7 @@ def _loads(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> di
         return {}
     worst = int(number.argmax())
     return {
-        "loads": np.bincount(_bits(number), minlength=LOADS), "used": counted.reaching,
+        "loads": np.bincount(_bits(number), minlength=LOADS), "used": counted.reaching, "opened": counted.used,
         "loaded": int((number > 0).sum()),
         **{name: int(counted.sums[name].sum()) for name in ("equality", "newer_equality", "of_own_commit")},
         "most": int(number[worst]), "worst": files["file_path"][worst].as_py() if number[worst] else None,
@@ -159,13 +161,15 @@ def _loads(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> di
 class Facts:
     """The facts of all manifests: `rows` by manifest (HealthContext.schema without its lists), `cells` of the current
     snapshot added up by partition and kind, `sizes` its data files by the bits of their size, `loads` by those of how
-    many deletes apply to them, `used` the places of deletes that may hide rows of any."""
+    many deletes apply to them, `used` the places of deletes that may hide rows of any, `opened` of those that apply to
+    any, so that readers open them."""
 
     rows: Mapping[str, Mapping[str, Any]]
     cells: pa.Table
     sizes: Ints
     loads: Ints
     used: frozenset[int]
+    opened: frozenset[int]
 
     @property
     def entries_by_snapshot(self) -> Wrote:
@@ -187,24 +191,26 @@ def add_up(parts: Batches) -> Facts:
     """All facts; a manifest that comes twice counts once."""
     rows: dict[str, Mapping[str, Any]] = {}
     sums = {"sizes": np.zeros(BUCKETS, np.int64), "loads": np.zeros(LOADS, np.int64)}
-    used = set[int]()
+    places: dict[str, set[int]] = {"used": set(), "opened": set()}
     cells = pa.schema(list(parts.schema.field("cells").type.value_type)).empty_table()
     held, size = [cells], 0
     for part in parts.read():
-        for at, row in enumerate(part.drop_columns([*sums, "used", "cells"]).to_pylist()):
+        for at, row in enumerate(part.drop_columns([*sums, *places, "cells"]).to_pylist()):
             if row["manifest_path"] in rows:
                 continue
             rows[row["manifest_path"]] = row
-            lists = {name: part[name].slice(at, 1).combine_chunks().flatten() for name in (*sums, "used", "cells")}
+            lists = {name: part[name].slice(at, 1).combine_chunks().flatten() for name in (*sums, *places, "cells")}
             for name, array in sums.items():
                 array += lists[name].to_numpy() if len(lists[name]) else 0
-            used |= set(lists["used"].to_pylist())
+            for name, some in places.items():
+                some |= set(lists[name].to_pylist())
             cells_of = pa.RecordBatch.from_struct_array(lists["cells"])
             held.append(pa.Table.from_batches([cells_of]).cast(cells.schema))
             size += cells_of.num_rows
         if size > AT_ONCE:
             held, size = [sum_cells(pa.concat_tables(held), ("kind",))], 0
-    return Facts(rows, sum_cells(pa.concat_tables(held), ("kind",)), sums["sizes"], sums["loads"], frozenset(used))
+    of_deletes = [frozenset(some) for some in places.values()]
+    return Facts(rows, sum_cells(pa.concat_tables(held), ("kind",)), sums["sizes"], sums["loads"], *of_deletes)
 
 
 def sum_cells(cells: pa.Table, keys: tuple[str, ...] = ()) -> pa.Table:

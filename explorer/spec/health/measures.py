@@ -62,9 +62,10 @@ MEASURES: Sequence[Measure] = (
             "where equality deletes apply, which hide rows that no metadata counts", _APPLY, 2, _COMPACT),
     Measure("equality-deletes", "Live equality delete files", _NOW, 10, "",
             "readers compare each row of the files that they apply to with theirs; sinks of Flink and Kafka Connect "
-            "add some for each row that they update, whatever write.update.mode says", _APPLY, preview=_DELETED),
+            "add some for each row that they update, and in upsert mode for each row that they write, whatever "
+            "write.update.mode says", _APPLY, preview=_DELETED),
     Measure("dangling-deletes", "Delete files that hide nothing", _NOW, 100, "",
-            "whoever plans a scan reads their entries in manifests, and readers open some of them",
+            "whoever plans a scan reads their entries in manifests",
             "each has a procedure that drops it", preview="dangling-deletes"),
     Measure("small-manifests", "Manifests beyond those that their bytes fill", _NOW, 100, "",
             "commit.manifest.min-count-to-merge is 100: a planner opens each",

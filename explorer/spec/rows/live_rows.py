@@ -35,6 +35,8 @@ class LiveRows:
     """Data files that Iceberg Java 1.12 refuses to scan because of a delete (docs/readers.md)."""
     recorded_deletes: int | None = None
     """The summary's total-position-deletes; None where it has none."""
+    needless: int = 0
+    """Equality deletes that never hid a row (spec.deletes.needless_deletes), where that is known of all."""
 
     @property
     def rows(self) -> int:
