@@ -337,3 +337,21 @@ def test_the_size_of_a_file_counts_delete_files(tmp_path: Path) -> None:
     table.write()
     [totals] = writers_of(direct.open_table(str(table.folder)).metadata).writers
     assert totals.average_file_bytes == data["file_size_in_bytes"]
+
+
+# -- readers that show null for a column that only the partition has (ClickHouse/ClickHouse#110216) --------------------
+def test_who_shows_null_for_a_column_that_files_lack(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "int"), (2, "region", "string")], [(2, 1000, "region", "identity")])
+    files = [
+        table.parquet(f"region={name}/{at}.parquet", {"id": [at]}, partition={"region": name})
+        for at, name in enumerate(("East", "West"))
+    ]
+    table.append(*files)
+    name = str(table.folder)
+    [finding] = [f for f in direct.doctor(name, deep=True).findings if f.rule == "readers-differ"]
+    for reader in ("iceberg-go 0.7.0", "pyiceberg before 0.9", "ClickHouse before 26.8", "Auron", "Snowflake"):
+        assert reader in finding.what
+    assert finding.source.split(", ") == [
+        "apache/iceberg-python#1401", "ClickHouse/ClickHouse#110216", "apache/auron#2527", "#9404",
+    ]  # fmt: skip
+    assert "some readers show null in it" in run("plan", name, "region = 'East'").output

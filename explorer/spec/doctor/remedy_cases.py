@@ -141,8 +141,9 @@ NAME_TAKEN = "the name mapping gives the name of an older column to a newer one:
 """Before what the newer column shows there."""
 OF_PARTITION_ALONE = (
     "it has no column of its identity partition, as files of Hive have none: the value comes from the partition, as "
-    "the spec says, and readers that do not take it from there fail or show null (Snowflake could not read such a "
-    "table, #9404)"
+    "the spec says, and readers that do not take it from there fail or show null. iceberg-go 0.7.0 shows null (tried), "
+    "as pyiceberg before 0.9 (apache/iceberg-python#1401), ClickHouse before 26.8 (ClickHouse/ClickHouse#110216) and "
+    "Auron (apache/auron#2527) did; Snowflake could not read such a table (#9404)"
 )
 UNCOMMITTED = (
     "nobody has committed their rows. An insert's may be nowhere else; those of a compaction, UPDATE or MERGE that did "

@@ -296,7 +296,8 @@ TEXTS_OF: Mapping[str, str] = {
     "again whose parallel writers get changes of one key (distribute its stream by the key before the sink), or whose "
     "sink commits two checkpoints at once (update it).",
     "of-partition-alone": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', "
-    "'true')) writes files that have the column. Spark and pyiceberg need nothing.",
+    "'true')) writes files that have the column. Spark, Trino, DuckDB 1.5.5, ClickHouse 26.9, polars 2.1 and pyiceberg "
+    "0.9 need nothing.",
     "great-version": "Nothing in Spark mends a folder. Open the table through its catalog, or by the path of its "
     "metadata file. Leave the hint as it is: readers that do open the folder go by it.",
     "file-replaced": "Another file took its place. Restore the file from a backup, or else: {back} The rows that it "

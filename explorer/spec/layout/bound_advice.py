@@ -130,8 +130,9 @@ def unmeasured_advice(plan: Plan) -> Iterator[str]:
                 f"{count(without.by_partition, 'file')} {'is' if without.by_partition == 1 else 'are'} skipped by "
                 f"partition alone, since metadata has no bounds of {mode.name} for "
                 f"{'it' if without.by_partition == 1 else 'them'}. "
-                "A reader that goes by bounds alone reads them (DuckDB, duckdb/duckdb-iceberg#396). A rewrite of the "
-                "files (rewrite_data_files with rewrite-all) gives them bounds"
+                "A reader that goes by bounds alone reads them (DuckDB, duckdb/duckdb-iceberg#396). If files lack the "
+                "column, some readers show null in it (icedive doctor TABLE --deep tells). A rewrite of the files "
+                "(rewrite_data_files with rewrite-all) gives them bounds"
             )
         if mode is None or mode.mode == "none" or not files:  # bound_advice tells of columns that writers leave out
             continue
