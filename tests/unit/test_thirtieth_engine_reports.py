@@ -68,7 +68,7 @@ def test_a_log_that_a_transaction_erased(tmp_path: Path) -> None:
     assert "VERSION AS OF 102" in finding.remedy
     text = run("history", "lineage", name).output
     assert "the log begins with snapshot-4, though snapshot-2 and snapshot-1 were current before" in text
-    assert text.count("the snapshot log lost it") == 2
+    assert text.count("the snapshot log lacks it") == 2
     assert text.count("one commit added it and a later one, so it was never current") == 1
     assert "on top of nothing" not in run("history", "lineage", name, "-o", "json").output
     changes = direct.open_table(name).metadata_diff("metadata-2", "metadata-3")
@@ -111,7 +111,7 @@ def test_a_transaction_keeps_the_log(commits: int, tmp_path: Path) -> None:
     lineage = run("history", "lineage", name).output
     assert "several commits became current at once" in lineage
     assert lineage.count("so it was never current") == 1
-    assert "lost" not in lineage
+    assert "lacks it" not in lineage
     assert shown_current(table, commits + 1).startswith("never: one commit added it")
 
 
@@ -137,6 +137,30 @@ def test_an_older_metadata_file_that_is_gone(tmp_path: Path) -> None:
     [finding] = gap_findings(table)
     assert finding.severity == "info"
     assert "2 ancestors" in finding.what
+
+
+def test_a_writer_that_writes_no_snapshot_log(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "x", "int")])
+    for number in range(3):
+        table.md["snapshot-log"] = []
+        table.append(table.parquet(f"{number}.parquet", {"x": [number]}))
+        table.md["snapshot-log"] = []
+        table.write()
+    assert not gap_findings(table)
+    assert shown_current(table, 2).startswith(instant(T0 + 120_000))
+
+
+@pytest.mark.parametrize("older", [True, False])
+def test_no_snapshot_log_at_all(older: bool, tmp_path: Path) -> None:
+    """The field is optional: what an older metadata file has is told, and nothing else."""
+    table = logged(tmp_path / "t", older=older)
+    del table.md["snapshot-log"]
+    table.write()
+    found = gap_findings(table)
+    assert [(f.severity, f.snapshots) for f in found] == ([("warning", (102, 101))] if older else [])
+    assert all("Time travel to a time fails" in f.what for f in found)
+    times = shown_current(table, 1)
+    assert times.endswith("lacks it") if older else times == "not known: the metadata has no snapshot log"
 
 
 def test_a_branch_that_main_was_moved_on_to(tmp_path: Path) -> None:

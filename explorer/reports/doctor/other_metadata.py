@@ -166,7 +166,7 @@ def log_gap_rules(table: Table) -> Iterator[Finding]:
     line = ancestry(meta, meta.current_snapshot_id)[1:]
     lost = [own for own in line if own in gaps.lost]
     unknown = [own for own in line if own in gaps.unknown]
-    if begins is None or not (lost or unknown):
+    if not (lost or unknown) or (begins is None and not gaps.taken_by):  # the log is optional
         return
     found = lost or unknown
     those = f"{count(len(found), 'ancestor')} of the current snapshot"
@@ -174,8 +174,8 @@ def log_gap_rules(table: Table) -> Iterator[Finding]:
     at = [gaps.lost[own][-1] for own in lost]
     more = f" {len(unknown):,} older ones may have been current too." if lost and unknown else ""
     told = gaps.taken_words() if lost else "no older metadata file is at hand that tells"
-    fails = f"a time before {instant(begins)} fails"
-    if at and max(at) > begins:
+    fails = "a time fails" if begins is None else f"a time before {instant(begins)} fails"
+    if at and begins is not None and max(at) > begins:
         fails = "a time when one of them was current leads to an earlier snapshot, or fails"
     yield finding(
         "log-incomplete",

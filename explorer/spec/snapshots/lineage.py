@@ -95,7 +95,7 @@ def lineage(metadata: TableMetadata, gaps: LogGaps | None = None) -> list[Lineag
             known = "whether it was current is not known" if own in gaps.unknown else "it was never current"
             notes.append(f"no ref leads to it, and {known}")
         if own in gaps.lost:
-            notes.append(f"it was current, by {shown_file(gaps.source)}: the snapshot log lost it")
+            notes.append(f"it was current, by {shown_file(gaps.source)}: the snapshot log lacks it")
         elif own in gaps.with_later and kind == "ancestor":
             notes.append("one commit added it and a later one, so it was never current")
         if "wap.id" in summary:

@@ -28,7 +28,7 @@ class LogGaps:
         beside: Those that were never current by the metadata file of their commit, or since the log covers their time.
         unknown: All others: the log begins after them, and no older metadata file is at hand.
         source: The newest older metadata file that was found to have lines which this one lacks; empty for none.
-        taken_by: The metadata file whose commit took the lines out; empty where that is not known.
+        taken_by: The metadata file whose commit took the lines out; empty where that is not known, or no file had them.
         is_expiry: Whether a snapshot that has expired stood behind the lines: Iceberg drops all lines before it then.
     """
 
@@ -44,9 +44,9 @@ class LogGaps:
         """How the lines were lost, in words; empty where none were."""
         if not self.source:
             return ""
-        told = f"{shown_file(self.source)} has them"
         if not self.taken_by:
-            return told
+            return f"{shown_file(self.source)} tells so"
+        told = f"{shown_file(self.source)} has them"
         by = shown_file(self.taken_by)
         why = "a snapshot between them expired, and Iceberg drops all lines before that one" if self.is_expiry else ""
         return f"{told}, and {by} does not{f': {why}' if why else ''}"
@@ -124,6 +124,8 @@ def _when_taken(metadata: TableMetadata, lost: int, source: str, older: ReadOlde
     paths = [*(entry.metadata_file for entry in metadata.metadata_log), metadata.metadata_location]
     low, high = paths.index(source), len(paths) - 1
     with_line = older(source)
+    if with_line is None or all(entry.snapshot_id != lost for entry in with_line.snapshot_log):
+        return source, "", False  # its writer had no line either
     while high - low > 1:
         middle = (low + high) // 2
         file = older(paths[middle])
@@ -133,7 +135,7 @@ def _when_taken(metadata: TableMetadata, lost: int, source: str, older: ReadOlde
             low, with_line = middle, file
         else:
             high = middle
-    log = with_line.snapshot_log if with_line else ()
+    log = with_line.snapshot_log
     at = max((i for i, entry in enumerate(log) if entry.snapshot_id == lost), default=len(log))
     is_expiry = any(metadata.snapshot(entry.snapshot_id) is None for entry in log[at:])
     return paths[low], paths[high], is_expiry
@@ -144,7 +146,7 @@ def became_current_words(metadata: TableMetadata, snapshot_id: int, gaps: LogGap
     begins = log_begins(metadata)
     if times := gaps.lost.get(snapshot_id):
         at = ", ".join(map(instant, times))
-        return f"{at}, by {shown_file(gaps.source)}: the snapshot log lost it"
+        return f"{at}, by {shown_file(gaps.source)}: the snapshot log lacks it"
     if snapshot_id in gaps.with_later:
         return "never: one commit added it and a later one of its line"
     if snapshot_id in gaps.beside:
@@ -152,4 +154,6 @@ def became_current_words(metadata: TableMetadata, snapshot_id: int, gaps: LogGap
             metadata.current_snapshot_id, snapshot_id
         )
         return "never: a later one of its line became current" if is_ancestor else "never: staged, or on a branch only"
-    return f"not known: the snapshot log begins {instant(begins)}" if begins is not None else "not known: no log"
+    if begins is None:
+        return "not known: the metadata has no snapshot log"
+    return f"not known: the snapshot log begins {instant(begins)}"
