@@ -62,6 +62,12 @@ class ManifestFile:
         return "delete_manifest" if self.content else "data_manifest"
 
     @property
+    def counts_no_live(self) -> bool:
+        """Whether its counts say that no file in it is live: Iceberg Java does not open it then, and its next commit
+        that merges manifests leaves it out."""
+        return all(number is not None and number <= 0 for number in (self.added_files_count, self.existing_files_count))
+
+    @property
     def is_only_deleted(self) -> bool:
         """Whether it lists only files that are gone, as its counts say."""
         return self.added_files_count == 0 and self.existing_files_count == 0 and bool(self.deleted_files_count)

@@ -11,9 +11,14 @@ from explorer.reports.maintenance.procedure_calls import PROCEDURES
 from tests.statements.spark35 import NAME, PART, STRING, TEST
 from tests.support import direct
 
-BEGUN = re.compile(r"(?:CALL|ALTER TABLE|INSERT OVERWRITE|UPDATE|DELETE FROM|CREATE OR REPLACE TABLE) [`\w{.]")
+BEGUN = re.compile(
+    r"(?:CALL|ALTER TABLE|INSERT OVERWRITE|UPDATE|DELETE FROM|CREATE OR REPLACE TABLE) [`\w{.]"
+    rf"|INSERT INTO {NAME} \("
+)
+ROWS = rf"SELECT {PART}(?:, {PART})* FROM {NAME}"
 STATEMENT = re.compile(
     rf"CALL {NAME}\((?:[^()']|{STRING}|\((?:[^()']|{STRING})*\))*\)"
+    rf"|INSERT INTO {NAME} \({PART}(?:, {PART})*\) {ROWS}(?: UNION ALL {ROWS})*"
     rf"|INSERT OVERWRITE {NAME} SELECT (?:DISTINCT )?\* FROM {NAME}"
     rf"|CREATE OR REPLACE TABLE {NAME} USING iceberg AS SELECT \* FROM {NAME}(?: WHERE false)?"
     rf"|DELETE FROM {NAME} WHERE {TEST}(?: AND {TEST})*"

@@ -447,3 +447,12 @@ def build_tables(engine: SparkEngine, folder: Path) -> Iterator[FeatureTable | t
     for feature, other in OURS.items():
         table, rows = other(folder / feature)
         yield FeatureTable(feature, f"file://{table.folder}/metadata/{table.last}", rows, ALSO.get(feature, ()))
+
+
+@ours("fault-no-live-counted")
+def _no_live_counted(folder: Path) -> tuple[Table, Rows]:
+    """A list that counts no file in a manifest that has one, as icelake wrote it (apache/iceberg#10919)."""
+    table = Table(folder, COLUMNS)
+    manifest = table.manifest("m0.avro", [(1, _two_rows(table))])
+    table.snapshot("append", [{**manifest, "added_files_count": 0}])
+    return table, AB

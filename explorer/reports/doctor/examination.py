@@ -456,7 +456,15 @@ class Examination:
 def _as_read(manifest: ManifestFile) -> Any:
     """What the facts of a manifest rest on."""
     m = manifest
-    return m.manifest_path, m.sequence_number, m.added_snapshot_id, m.content, m.partition_spec_id, m.partitions
+    return (
+        m.manifest_path,
+        m.sequence_number,
+        m.added_snapshot_id,
+        m.content,
+        m.partition_spec_id,
+        m.partitions,
+        m.counts_no_live,
+    )
 
 
 def _entries(held: ManifestFacts) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 from explorer.model.manifest import ManifestFile
 from explorer.queries.metadata_tree import MetadataTree
+from explorer.queries.uncounted_files import lost_words, uncounted_files
 from explorer.spec.maintenance.manifest_merges import (
     append_bytes,
     has_live,
@@ -19,6 +20,8 @@ from explorer.spec.text.units import count, human_bytes
 
 RowDicts = list[dict[str, Any]]
 KINDS = ("data", "deletes")
+UNCOUNTED = "the manifest list counts no live file in it, though it has some"
+"""Why an append drops a manifest that it must not drop."""
 
 
 def plan_append(tree: MetadataTree) -> tuple[list[str], RowDicts]:
@@ -29,6 +32,7 @@ def plan_append(tree: MetadataTree) -> tuple[list[str], RowDicts]:
     bins = next_append(listed, metadata.properties, metadata.default_spec_id or 0, length)
     merged = [b for b in bins if b.merged]
     gone = [m for m in listed if not has_live(m)]
+    lost = uncounted_files(tree)
     rows: RowDicts = []
     for number, group in enumerate(bins, 1):
         shared = {
@@ -37,12 +41,20 @@ def plan_append(tree: MetadataTree) -> tuple[list[str], RowDicts]:
         }  # fmt: skip
         new = {"manifest": "(the append's own)", "manifest_path": None, "bytes": length}
         rows += [shared | row for row in (*([new] if group.with_new else []), *_manifest_rows(tree, group.manifests))]
+    left = "no live file is left in it"
     rows += [
-        {"becomes": "dropped", "bin": None, "reason": "no live file is left in it", **_facts(m), **row}
+        {
+            "becomes": "dropped",
+            "bin": None,
+            "reason": UNCOUNTED if m.manifest_path in lost else left,
+            **_facts(m),
+            **row,
+        }
         for m, row in zip(gone, _manifest_rows(tree, gone), strict=True)
     ]
     before, after = len(listed), sum(1 if b.merged else len(b.manifests) + b.with_new for b in bins)
-    sentences = [
+    sentences = [lost_words(lost)] if lost else []
+    sentences += [
         f"An append would leave {count(after, 'manifest')} where there are {before}, with its own of about "
         f"{human_bytes(length)}."
     ]

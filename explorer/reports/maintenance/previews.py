@@ -43,6 +43,7 @@ from explorer.reports.maintenance.procedure_calls import (
 from explorer.reports.maintenance.refusals import (
     check_readable_by_iceberg,
     explain_absent_order,
+    explain_miscounted,
     find_unfit_manifest,
     read_through,
 )
@@ -192,9 +193,11 @@ def _plan(
         return _orphans(table, tree, request)
     if operation == "next-append":
         explained, rows = plan_append(tree)
+        read_through(tree, [row["manifest_path"] for row in rows if row["becomes"] == "merged"])
     else:
         explained, rows = plan_rewrite_manifests(tree, values.get("spec_id"), values.get("sort_by", ()))
-    read_through(tree, [row["manifest_path"] for row in rows if row["becomes"] in ("merged", "rewritten")])
+        if refusal := explain_miscounted(tree, {row["manifest_path"] for row in rows if row["becomes"] == "rewritten"}):
+            return PreviewParts((), {}, refusal=refusal)
     acts = any(row["becomes"] == "rewritten" for row in rows)
     return PreviewParts(explained, {"manifests": Collection.of_rows(rows, "manifests")}, acts)
 

@@ -14,6 +14,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.parquet_groups import columns_spark_cannot_rewrite
+from explorer.queries.uncounted_files import LIVE_FILES, live_files
 from explorer.spec.deletes.delete_pairs import fitting
 from explorer.spec.deletes.deletes import lacks_place, target_file
 from explorer.spec.doctor.loading import explain_not_loaded
@@ -63,29 +64,63 @@ def explain_unreadable(metadata: TableMetadata) -> str:
 
 def find_unfit_manifest(tree: MetadataTree) -> str:
     """Return why nothing may be written anew where a manifest of the current snapshot has live deletes among data
-    files, or data files among deletes; empty where none has.
+    files, or data files among deletes, or live files though the manifest list counts none; empty where none has.
 
     Iceberg Java goes by what the manifest list says: compaction fails (ClassCastException), and rewrite_manifests
-    writes a delete as a data file, without the columns that it deletes by.
+    writes a delete as a data file, without the columns that it deletes by. A commit of files leaves out a manifest
+    whose counts say that no file in it is live.
 
     Args:
         tree: A complete one, which raises UnreadableFile for what cannot be read.
     """
-    unfit = tree.read(Parts(tree.manifests(tree.metadata.current_snapshot), False, _unfit, NOTHING))
-    path = next((path for part in unfit.read() for path in part["manifest_path"].to_pylist()), None)
-    if path is None:
+    unfit = tree.read(Parts(tree.manifests(tree.metadata.current_snapshot), False, _unfit, LIVE_FILES))
+    row = next((row for part in unfit.read() for row in part.to_pylist()), None)
+    if row is None:
         return ""
+    path = _short(row["manifest_path"])
+    if row["content"] is not None:
+        what = "rows" if row["content"] == 0 else "deletes"
+        return (
+            f"Do not run this: the manifest list counts no live file in {path}, and {count(row['files'], 'file')} "
+            f"{'is' if row['files'] == 1 else 'are'} live in it. Each commit of Iceberg Java leaves such a manifest "
+            f"out, and so loses these {what}. icedive doctor TABLE has the remedy."
+        )
     return (
-        f"Do not run this: {_short(path)} has live files of another content (data or deletes) than the manifest list "
+        f"Do not run this: {path} has live files of another content (data or deletes) than the manifest list "
         "says. Spark would fail, or write them for good as what they are not. icedive doctor TABLE has the remedy."
     )
 
 
 def _unfit(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    """NOTHING, with a row if a live entry of a manifest has another content than the manifest list says."""
+    """LIVE_FILES, with a row if a live entry of a manifest has another content than the manifest list says, or if the
+    list counts no live entry: then with the content."""
     is_live = pc.not_equal(stored["status"], DELETED).to_numpy()
-    number = int((is_live & ~fitting(manifest, ints(stored["content"], 0))).sum())
-    return pa.table([[manifest.manifest_path] * min(number, 1)], schema=NOTHING)
+    number, path = int((is_live & ~fitting(manifest, ints(stored["content"], 0))).sum()), manifest.manifest_path
+    rows = [{"manifest_path": path, "files": number, "content": None}] if number else []
+    if manifest.counts_no_live and is_live.any():
+        rows.append({"manifest_path": path, "files": int(is_live.sum()), "content": manifest.content})
+    return pa.Table.from_pylist(rows, schema=LIVE_FILES)
+
+
+def explain_miscounted(tree: MetadataTree, paths: Collection[str]) -> str:
+    """Return why rewrite_manifests fails on manifests whose live files are not as many as their list counts; empty
+    where they are.
+
+    Args:
+        tree: A complete one, which raises UnreadableFile for what cannot be read.
+        paths: Those of the current snapshot that would be written anew.
+    """
+    some = [m for m in tree.manifests(tree.metadata.current_snapshot) if m.manifest_path in paths]
+    live = live_files(tree, some)
+    counted = {m.manifest_path: (m.added_files_count or 0) + (m.existing_files_count or 0) for m in some}
+    wrong = [path for path, number in live.items() if number != counted[path]]
+    if not wrong or sum(live.values()) == sum(counted.values()):
+        return ""
+    return (
+        f"Spark would fail: the manifest list counts {count(counted[wrong[0]], 'live file')} in {_short(wrong[0])}, "
+        f"and {live[wrong[0]]:,} {'is' if live[wrong[0]] == 1 else 'are'} live in it ('Replaced and created manifests "
+        "must have the same number of active files'). icedive doctor TABLE has the remedy."
+    )
 
 
 def read_through(tree: MetadataTree, paths: Collection[str] | None = None) -> None:

@@ -55,14 +55,16 @@ FACTS = pa.schema(
         ("first_row_ids", pa.list_(pa.int64())), ("row_counts", pa.list_(pa.int64())),
         ("equality_ids", pa.list_(pa.int32())), ("named", pa.list_(PLACED)), ("found", pa.list_(PLACED)),
         ("new_position_deletes", pa.int64()), ("snapshot_ids", pa.list_(pa.int64())), ("filled", pa.list_(pa.string())),
-        ("expired_columns", pa.list_(pa.int32())),
+        ("expired_columns", pa.list_(pa.int32())), ("uncounted", pa.list_(pa.string())),
     ]
 )  # fmt: skip
 """One row a manifest. `keys` are hashes of what tells live files apart, `gone` of DELETED ones; `vectors` of the data
 files that live vectors belong to. `first_row_ids` (-1: none) and `row_counts` go with `keys`, or are empty. `named` is
 where deletes say that their data files are, `found` where those are; `snapshot_ids` added live entries; `filled` are
 the columns that have any value; `expired_columns` the fields, by their metrics, of live data files whose snapshots are
-gone."""
+gone; `uncounted` the first live files where the list counts none."""
+MAX_UNCOUNTED = 20
+"""Live files that are named of a manifest whose counts say that it has none."""
 RESERVED = 2_147_483_000
 """Field ids from here on are reserved (spec: "Reserved Field IDs")."""
 
@@ -202,6 +204,8 @@ def facts(about: RuleContext, manifest: ManifestFile, stored: pa.Table) -> pa.Ta
         "snapshot_ids": np.unique(own_ids[live]),
         "filled": [_nonnull_columns(stored, bool(manifest.content))],
         "expired_columns": [_columns_of(stored, live & data & ~np.isin(own_ids, _array(about.snapshots)))],
+        "uncounted": [stored["file_path"].filter(pa.array(live)).slice(0, MAX_UNCOUNTED).to_pylist()
+                      if manifest.counts_no_live else []],
         "new_position_deletes": [int((own & (status == ADDED) & (content == 1) & ~vector).sum())],
     }  # fmt: skip
     return pa.table([_list(row[f.name], f.type) for f in FACTS], schema=FACTS)

@@ -21,7 +21,7 @@ from explorer.spec.doctor.remedies import (
     remedy,
     unless_not_loaded,
 )
-from explorer.spec.doctor.remedy_cases import ADDS_ROWS, CASES, HAS_LOST_SCHEMA
+from explorer.spec.doctor.remedy_cases import ADDS_ROWS, CASES, HAS_LOST_SCHEMA, LOST_FILES, NO_LIVE
 from explorer.spec.doctor.remedy_texts import LETTER_OF_CASE, MISREAD_BY, REMEDY_OF, Remedy
 from explorer.spec.doctor.rules import BY_ID, EXIT_CODES, RULES, Depth, Level, Rule, Severity
 from explorer.spec.secrets.redaction import redact
@@ -30,6 +30,8 @@ from explorer.spec.snapshots.lineage import ancestry
 ORDER: Sequence[Severity] = ("fatal", "error", "warning", "info")
 OF_MANY = {"readers-differ": "docs/readers.md"}
 """Rules whose findings have causes of their own, and where these are told of."""
+LIVE_COUNTS = ("added_files_count", "existing_files_count")
+"""What a manifest list counts of a manifest's live files."""
 _REPOSITORY = re.compile(r"[\w./-]*")
 Refused = Literal["", "table", "scan", "part"]
 NodeKind = Literal["metadata", "snapshot", "ref", "manifest_list", "manifest", "file", "statistics"]
@@ -214,6 +216,7 @@ class RuleChoice:
             loss_words(previous, metadata, lost_schema) if previous and metadata else "", lost_schema, missing,
             frozenset(i for f in kept for one in (f, *f.members, *f.explains) if ADDS_ROWS in one.what
                       for i in one.snapshots),
+            _uncounted(kept, now),
         )  # fmt: skip
         kept = [replace(f, remedy=unless_not_loaded(f.remedy, f.rule, situation)) for f in kept]
         complete = [
@@ -225,6 +228,16 @@ class RuleChoice:
             for f in kept
         ]  # fmt: skip
         return tuple(sorted(complete, key=lambda f: (ORDER.index(f.severity), f.about.number)))
+
+
+def _uncounted(findings: Iterable[Finding], now: int | None) -> tuple[str, ...] | None:
+    """The live data files of the current snapshot in whose manifests its list counts none; None where not all are
+    known."""
+    alike = [one for f in findings for one in (f.members or (f,)) if NO_LIVE in one.what and now in one.snapshots]
+    files = {path: None for one in alike for path in one.examples if LOST_FILES in one.what}
+    number = sum(sum(v for k, v in one.expected.items() if k in LIVE_COUNTS) for one in alike if LOST_FILES in one.what)
+    is_cut = any(f.count > len(f.members or (f,)) for f in findings if NO_LIVE in f.what)
+    return None if is_cut or len(files) < number else tuple(files)
 
 
 def _named_files(finding: Finding) -> tuple[str, ...]:

@@ -16,12 +16,19 @@ from explorer.spec.doctor.avro_types import Oddity, odd_header, odd_names, odd_s
 from explorer.spec.doctor.facts import COUNTS, LIVE, OWN
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.header_rules import header_rules
-from explorer.spec.doctor.remedy_cases import DROPPED_COLUMN, DROPPED_SOURCE, WRONG_NOW
+from explorer.spec.doctor.remedy_cases import (
+    DROPPED_COLUMN,
+    DROPPED_SOURCE,
+    LOST_DELETES,
+    LOST_FILES,
+    NO_LIVE,
+    WRONG_NOW,
+)
 from explorer.spec.entries.manifest_headers import field_ids_of
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.snapshots.ancestors import Ancestors
 from explorer.spec.text.names import first_of
-from explorer.spec.text.units import parse_int64, whole
+from explorer.spec.text.units import count, parse_int64, whole
 
 OTHER_LENGTH = (
     "Spark reads it all the same, and readers that go by the length fail (Trino: 'Incorrect file size', "
@@ -434,11 +441,13 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
             }
             if wrong and (m.manifest_path, "counts", str(wrong)) not in reported:
                 reported.add((m.manifest_path, "counts", str(wrong)))
+                lost = _uncounted(m, held) if m.counts_no_live else {}
                 yield lists.of(
                     "manifest-counts",
-                    "the list counts other than its entries: readers skip by these",
+                    lost.pop("what", "the list counts other than its entries: readers skip by these"),
                     m.manifest_path,
                     place,
+                    **lost,
                     found={k: v[0] for k, v in wrong.items()},
                     expected={k: v[1] for k, v in wrong.items()},
                 )
@@ -469,6 +478,20 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
         yield from _notes(lists, path, held)
         yield from _deletes(lists, record, held)
         yield from _adders(lists, path, held)
+
+
+def _uncounted(record: ManifestFile, held: ManifestFacts) -> dict[str, Any]:
+    """Of rule 28: fields of a finding on a manifest in which the list counts no live file, though it has some."""
+    files, rows = (sum(held.sums[f"{status}_{what}"] for status in ("added", "existing")) for what in ("files", "rows"))
+    if not files:
+        return {}
+    paths: list[str] = []
+    for row in (held.row, *held.others):
+        paths = paths or row["uncounted"][0].as_py()
+    kind, what = ("delete file", "delete") if record.content else ("data file", "row")
+    how = f"{count(files, kind)} with {count(rows, what)} {'is' if files == 1 else 'are'} live in it"
+    words = f"{NO_LIVE}, but {how}: {LOST_DELETES if record.content else LOST_FILES}"
+    return {"what": words, "examples": tuple(paths)}
 
 
 def _odd_manifest(lists: Lists, record: ManifestFile, held: ManifestFacts, header: ManifestHeader) -> Iterator[Finding]:

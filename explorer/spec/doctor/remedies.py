@@ -31,6 +31,7 @@ from explorer.spec.doctor.remedy_texts import (
     UNOPENED,
     Remedy,
 )
+from explorer.spec.doctor.uncounted_files import COMMITS, FIRST, keeping_insert
 from explorer.spec.maintenance.manifest_merges import rewrite_manifests
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.retention import gc_refusal, is_of_nessie
@@ -94,6 +95,8 @@ OLDEST = (
 )
 OF_WHAT_IS_READ = ("header-schema", "old-manifest", "nan-order")
 """Cases with advice on the current snapshot's files, though their letters have none."""
+UNCOUNTED = "no-live-counted"
+"""The case of a list that counts no live file in a manifest that has some."""
 MAX_FILES = 20
 """Files that a remedy names."""
 ALWAYS = ("M", "V", "I", "N", "P", "W", "Z", "X", "Y", "H")
@@ -165,6 +168,8 @@ class Situation:
             are and why, of the first of them; None where it is not known.
         missing: What metadata tells of the files that are missing; None where nobody looked for files.
         adding: The snapshots that call themselves replaces, and added rows by their manifests.
+        uncounted: The live data files of the current snapshot in whose manifests its list counts none; None where not
+            all are known.
     """
 
     table: str
@@ -184,6 +189,7 @@ class Situation:
     lost_schema: LostSchema | None = None
     missing: Mapping[str, MissingFile] | None = None
     adding: frozenset[int] = frozenset()
+    uncounted: tuple[str, ...] | None = ()
 
 
 def remedy(
@@ -252,6 +258,9 @@ def remedy(
         regained=commit_recovery(fault) if fault and letter == "A" else "",
         added=ADDED_AFTER if anew or situation.whole is not None else ADDED_ELSEWHERE,
         again=_again(situation, catalog, name) if rule == "manifest-missing" and not anew else "",
+        inserted=keeping_insert(situation.uncounted, metadata, situation.listed, f"{catalog}.{name}",
+                                situation.opened and not situation.misread)
+        if metadata and rule == UNCOUNTED else "",
     )  # fmt: skip
     if rule == "file-missing" and BY_AGE in what:
         text = f"If it was {BY_AGE} (a lifecycle rule), end that first: the next oldest files are next. {text}"
@@ -259,6 +268,8 @@ def remedy(
     text += _answered_wrong(rule, situation, columns, what, _is_of_deletes(situation, file, node, location))
     text = _first_go_back(text, letter, situation)
     text = _first_allow_removal(text, metadata, f"{catalog}.{name}") if metadata else text
+    if rule != UNCOUNTED and UNCOUNTED in situation.rules and COMMITS.search(text):
+        return FIRST
     return UNOPENED + text if writes and not situation.opened else text
 
 

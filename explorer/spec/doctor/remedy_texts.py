@@ -179,6 +179,10 @@ TEXTS_OF: Mapping[str, str] = {
     "swapped-metadata": "First see which of the two is the table that is meant: icedive history metadata TABLE shows "
     "how they differ. If its writer replaced the table, nothing has to be done: who holds it "
     "open has to open it again. If a file was swapped, no procedure mends it. {previous}",
+    "no-live-counted": "Stop all writers, and all maintenance that commits: the next commit loses what the manifest "
+    "has, rewrite_data_files too. Nothing in Spark mends a manifest list. Write each list that says so anew in its "
+    "place, with the counts that are expected: icedive docs broken-tables has a program. Entries, deletes, "
+    "partitions and row ids stay as they are. Keep a copy of the list.{inserted}",
     "wrong-list": "Do not run rewrite_manifests or rewrite_data_files before: deletes apply by sequence numbers, and "
     "rows are read by specs and row ids that may be wrong. {back}",
     "rows-added": "See whether rows are there twice (icedive data diff TABLE BEFORE AFTER shows what came between the "
@@ -395,6 +399,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "other-scheme": "Y",
     "overwritten-log": "Y",
     "swapped-metadata": "Y",
+    "no-live-counted": "N",
     "wrong-list": "G",
     "rows-added": "W",
     "rounded-ids": "Y",

@@ -141,7 +141,7 @@ def rewrite_manifests(
 
 def has_live(manifest: ManifestFile) -> bool:
     """Whether it has live files, as far as its counts tell."""
-    return manifest.added_files_count != 0 or manifest.existing_files_count != 0
+    return not manifest.counts_no_live
 
 
 def _length(manifest: ManifestFile) -> int:

@@ -9,6 +9,7 @@ from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.remedy_cases import (
     ENTRIES_SCHEMA,
     NO_CURRENT_ID,
+    NO_LIVE,
     NO_SCHEMA_FIELD,
     NO_SCHEMA_ID,
     NO_SOURCE,
@@ -21,6 +22,7 @@ from explorer.spec.text.names import base_name
 
 FAULTS: Mapping[tuple[str, str], str] = {
     ("metadata-field", NO_CURRENT_ID): "fault-no-current-id",
+    ("manifest-counts", NO_LIVE): "fault-no-live-counted",
     ("readers-differ", NO_SCHEMA_ID): "fault-no-schema-id",
     ("avro-schema", "no field of its Avro schema has a field id"): "fault-no-field-ids",
     ("avro-schema", ENTRIES_SCHEMA): "fault-header-schema",

@@ -62,6 +62,7 @@ FEATURES: Mapping[str, str] = {
     "fault-no-field-ids": "manifest list or manifest without field ids",
     "fault-header-schema": "manifest whose header has another schema",
     "fault-no-v1-schema": "version 1 without `schema`",
+    "fault-no-live-counted": "manifest whose live files the list does not count",
     "fault-no-uuid": "version 1 without a UUID",
     "fault-no-current-schema": "current schema that is not in `schemas`",
     "fault-dropped-source": "partition field whose column was dropped",

@@ -42,6 +42,8 @@ from explorer.spec.values.transforms import is_narrow
 from explorer.spec.values.values import distinct_partitions, partition_path
 
 READ, BY_PARTITION, BY_METRICS = 0, 1, 2
+NONE_COUNTED = "the manifest list counts no live file in it"
+"""Why a manifest is not opened whose files are all gone, as its counts say."""
 OUTCOMES = ("read", "skipped by its partition", "skipped by column metrics")
 """What becomes of a file, by READ, BY_PARTITION and BY_METRICS."""
 
@@ -66,8 +68,8 @@ def _last_place(plan: SpecPlan) -> int:
 
 @dataclass(frozen=True)
 class ManifestVerdict:
-    """Whether a manifest is read, and why. `by` is "summaries", or "entries" where it has none that are live. `why` is
-    a ScanReason, or makes one when it is asked for."""
+    """Whether a manifest is read, and why. `by` is "summaries", or "entries" where the list counts none that are live.
+    `why` is a ScanReason, or makes one when it is asked for."""
 
     manifest: ManifestFile
     keeps: bool
@@ -154,11 +156,11 @@ class Scan:
         return [self._manifest(m, verdicts, sure, place.get(m.manifest_path)) for m in manifests]
 
     def _manifest(self, manifest: ManifestFile, verdicts: Verdicts, sure: Mask, at: int | None) -> ManifestVerdict:
+        keeps = at is None or bool(verdicts.may[at])
+        if keeps and manifest.counts_no_live:
+            return ManifestVerdict(manifest, False, ScanReason("", NONE_COUNTED, False), "entries")
         if at is None:
             return ManifestVerdict(manifest, True, ScanReason("", "it has no partition summaries", True))
-        keeps = bool(verdicts.may[at])
-        if keeps and (manifest.added_files_count, manifest.existing_files_count) == (0, 0):
-            return ManifestVerdict(manifest, False, ScanReason("", "all its entries are DELETED", False), "entries")
         if keeps and verdicts.expression == TRUE:
             spec, text = self.metadata.spec(manifest.partition_spec_id), "the filter says nothing of its partitions"
             if self.bound == TRUE:

@@ -1,0 +1,75 @@
+"""What helps where a manifest list counts no live file in a manifest that has some, which the next commit loses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from explorer.model.manifest import ManifestFile
+from explorer.model.metadata import TableMetadata
+from explorer.spec.text.names import in_backticks, name_in_sql, path_in_sql
+
+COMMITS = re.compile(
+    r"\.system\.(?:rewrite_data_files|rewrite_position_delete_files|rewrite_manifests|add_files|cherrypick_snapshot)\("
+    r"|INSERT (?:INTO|OVERWRITE)|DELETE FROM|UPDATE |MERGE INTO|CREATE OR REPLACE|rewrite_data_files with rewrite-all"
+    r"|rewrite_manifests"
+)
+"""In the text of a remedy that leads to a commit of files."""
+FIRST = (
+    "First mend manifest-counts, and let nobody commit until then: a manifest list counts no live file in a manifest "
+    "that has some, and the next commit of Iceberg Java leaves that manifest out."
+)
+"""What comes before any remedy that commits."""
+PLAIN = ("boolean", "int", "long", "float", "double", "date", "timestamp", "timestamptz", "string", "binary")
+"""Types that Spark reads of a Parquet file by its path as it reads them of the table; decimals too."""
+ASK_DEEP = " Where the list cannot be replaced, icedive doctor TABLE --deep prints an INSERT if that keeps the rows."
+NOT_BY_PATH = " Do not insert the rows by the paths of their files instead: {}."
+OF_NEW_FILES = (
+    " Where the list cannot be replaced, this writes the rows of these files anew, in one commit that leaves the "
+    "manifest out; they get new row ids, and older snapshots still lack them: {}."
+)
+
+
+def keeping_insert(
+    paths: Sequence[str] | None, metadata: TableMetadata, listed: Sequence[ManifestFile], table: str, opened: bool
+) -> str:
+    """Say whether an INSERT keeps the rows of files that a manifest list does not count, and print it.
+
+    Args:
+        paths: All such data files; None where not all are known.
+        metadata: The table's.
+        listed: The current snapshot's manifests.
+        table: The table's name in SQL.
+        opened: Whether data files were opened, and Spark reads their values as they are.
+
+    Returns:
+        A sentence, with a space before it; empty where no data file is such.
+    """
+    if paths is not None and not paths:
+        return ""
+    if reason := _hindrance(paths, metadata, listed):
+        return NOT_BY_PATH.format(reason)
+    if not opened:
+        return ASK_DEEP
+    schema = metadata.schema(metadata.current_schema_id)
+    columns = ", ".join(name_in_sql(field.name) for field in (schema.fields if schema else ()))
+    rows = " UNION ALL ".join(f"SELECT {columns} FROM parquet.{in_backticks(path)}" for path in paths or ())
+    return OF_NEW_FILES.format(f"INSERT INTO {table} ({columns}) {rows}")
+
+
+def _hindrance(paths: Sequence[str] | None, metadata: TableMetadata, listed: Sequence[ManifestFile]) -> str:
+    """Why rows that are read by the path of their file may be others than the table's; empty where they are not."""
+    if any(m.content for m in listed):
+        return "deletes of the table may hide some of them, and hide nothing of new files"
+    schema = metadata.schema(metadata.current_schema_id)
+    if schema is None or any(other.fields != schema.fields for other in metadata.schemas):
+        return "the columns were changed, and a file may have others than the table has now"
+    if any(f.transform == "identity" for spec in metadata.partition_specs for f in spec.fields):
+        return "the table takes values from the partition, which the files may lack"
+    kinds = [field.type for field in schema.fields]
+    names = [name_in_sql(field.name) for field in schema.fields]
+    if not all(kind in PLAIN or str(kind).startswith("decimal(") for kind in kinds) or not all(names):
+        return "Spark may read some columns of a file by its path otherwise than of the table"
+    if paths is None or not all(path_in_sql(path) and "`" not in path and path.endswith(".parquet") for path in paths):
+        return "the files are too many to be named, or not all in Parquet"
+    return ""

@@ -1,0 +1,129 @@
+"""Remedies of the thirtieth reports of trouble with Iceberg tables, run as they are printed or as the documents say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyiceberg.table import StaticTable
+
+from explorer.reports.maintenance import preview
+from explorer.spark_engine.spark import SparkEngine
+from explorer.table import open_table
+from tests.cases.mini import Table
+from tests.statements.printed import statements
+from tests.support import direct
+from tests.support.report_tables import found, spark_namespace
+from tests.support.uncounted import current_list, mend, metadata_file, uncounted
+
+REWRITE = "CALL sandbox.system.rewrite_data_files(table => '{}', options => map('rewrite-all', 'true'))"
+MERGE = "CALL sandbox.system.rewrite_manifests('{}')"
+
+
+@pytest.fixture(scope="module")
+def spark(engine: SparkEngine) -> Iterator[Any]:
+    with spark_namespace(engine, "sandbox.thirtieth") as session:
+        yield session
+    session.sql("DROP NAMESPACE sandbox.thirtieth")
+
+
+def registered(spark: Any, table: Table, own: str) -> str:
+    spark.sql(f"CALL sandbox.system.register_table('thirtieth.{own}', '{metadata_file(table)}')")
+    return f"sandbox.thirtieth.{own}"
+
+
+def ids(spark: Any, name: str) -> list[int]:
+    return sorted(row.id for row in spark.table(name).collect())
+
+
+def read_elsewhere(name: str) -> list[int]:
+    """The ids that pyiceberg reads."""
+    place = direct.open_table(name).metadata.metadata_location
+    return sorted(StaticTable.from_metadata(place).scan().to_arrow()["id"].to_pylist())
+
+
+# -- a list that counts no live file in a manifest that has some (apache/iceberg#10919) --------------------------------
+MENDED = [
+    ({"version": 1}, [1, 2], [1, 2, 3, 4]),
+    ({"version": 2}, [1, 2], [1, 2, 3, 4]),
+    ({"version": 3}, [1, 2], [1, 2, 3, 4]),
+    ({"counts": {"added_files_count": -1}}, [1, 2], [1, 2, 3, 4]),
+    ({"parted": True}, [1, 2], [1, 2, 3, 4]),
+    ({"delete": True}, [1, 2], [1, 2, 4]),
+    ({"delete": True, "of": "deletes"}, [1, 2, 3, 4], [1, 2, 4]),
+]
+
+
+@pytest.mark.parametrize(("how", "read", "whole"), MENDED, ids=str)
+def test_the_program_of_the_documents_keeps_the_rows(
+    how: Mapping[str, Any], read: list[int], whole: list[int], spark: Any, tmp_path: Path
+) -> None:
+    own = f"mended_{MENDED.index((dict(how), read, whole))}"
+    table = uncounted(tmp_path / "t", **how)
+    name = registered(spark, table, own)
+    assert ids(spark, name) == read
+    [finding] = [f for f in found(name, "manifest-counts") if "live in it" in f.what]
+    assert "icedive docs broken-tables has a program" in finding.remedy
+    mend([current_list(table)], tmp_path)
+    assert not found(name, "manifest-counts")
+    assert ids(spark, name) == whole
+    if how.get("version") == 3:
+        assert sorted(row._row_id for row in spark.sql(f"SELECT _row_id FROM {name}").collect()) == [0, 1, 2, 3]
+    spark.sql(f"INSERT INTO {name} VALUES (9, 'x')")
+    spark.sql(REWRITE.format(f"thirtieth.{own}"))
+    assert ids(spark, name) == [*whole, 9]
+
+
+@pytest.mark.parametrize("harm", ["INSERT INTO {0} VALUES (9, 'x')", REWRITE])
+def test_what_is_said_to_lose_the_rows_does(harm: str, spark: Any, tmp_path: Path) -> None:
+    own = f"lost_{harm.startswith('CALL')}"
+    table = uncounted(tmp_path / "t")
+    name = registered(spark, table, own)
+    assert read_elsewhere(name) == [1, 2, 3, 4]
+    at = table.md["current-snapshot-id"]
+    spark.sql(harm.format(f"thirtieth.{own}" if harm.startswith("CALL") else name))
+    assert not {3, 4} & set(read_elsewhere(name))
+    spark.sql(f"CALL sandbox.system.rollback_to_snapshot('thirtieth.{own}', {at})")
+    mend([current_list(table)], tmp_path)
+    assert ids(spark, name) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_the_printed_insert_keeps_the_rows(version: int, spark: Any, tmp_path: Path) -> None:
+    own = f"inserted_{version}"
+    name = registered(spark, uncounted(tmp_path / "t", version=version), own)
+    [insert] = {s for f in found(name, "manifest-counts", deep=True) for s in statements(f.remedy)}
+    spark.sql(insert)
+    assert ids(spark, name) == [1, 2, 3, 4]
+    assert not [f for f in found(name, "manifest-counts", snapshot="main") if "live in it" in f.what]
+    if version > 1:
+        assert read_elsewhere(name) == [1, 2, 3, 4]
+    spark.sql(REWRITE.format(f"thirtieth.{own}"))
+    assert ids(spark, name) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("counts", "fails"),
+    [
+        ({"added_files_count": 7}, True), ({"deleted_files_count": 3}, False), ({"added_rows_count": 0}, False),
+        ({"added_files_count": 0, "existing_files_count": 1}, False),
+    ],
+)  # fmt: skip
+def test_the_remedy_of_other_wrong_counts_keeps_the_rows(
+    counts: Mapping[str, int], fails: bool, spark: Any, tmp_path: Path
+) -> None:
+    own = f"other_{'_'.join(f'{key}_{value}' for key, value in counts.items())}"
+    name = registered(spark, uncounted(tmp_path / "t", counts), own)
+    shown = preview(open_table(name), "rewrite-manifests")
+    assert shown.refusal.startswith("Spark would fail: the manifest list counts 7 live files") is fails
+    if fails:
+        with pytest.raises(Exception, match="must have the same number of active files"):
+            spark.sql(MERGE.format(f"thirtieth.{own}")).collect()
+    [finding] = found(name, "manifest-counts", deep=True)
+    [statement] = statements(finding.remedy)
+    spark.sql(statement)
+    spark.sql(MERGE.format(f"thirtieth.{own}"))
+    assert ids(spark, name) == [1, 2, 3, 4]
+    assert not found(name, "manifest-counts", snapshot="main")

@@ -1,0 +1,68 @@
+"""Tables whose manifest list counts no live file in a manifest that has some (apache/iceberg#10919)."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.cases.mini import Table
+from tests.robustness.editing import edit_avro
+
+ROOT = Path(__file__).parents[2]
+NONE: Mapping[str, int] = {"added_files_count": 0}
+
+
+def uncounted(
+    folder: Path, counts: Mapping[str, int] = NONE, *, version: int = 2, parted: bool = False, delete: bool = False,
+    of: str = "data", **more: Any,
+) -> Table:  # fmt: skip
+    """A table of two appends, of ids 1, 2 and 3, 4, whose current list has these counts of the newest manifest.
+
+    Args:
+        folder: The table's.
+        counts: What the list says of the manifest.
+        version: The format version.
+        parted: Whether it is partitioned by identity.
+        delete: Whether a position delete of id 3 comes after.
+        of: The manifest that is concerned: the newest of `data`, or that of `deletes`.
+        **more: Of the table.
+    """
+    table = Table(folder, [(1, "id", "long"), (2, "p", "string")], [(2, 1000, "p", "identity")] if parted else [],
+                  version=version, **more)  # fmt: skip
+    own = {"partition": {"p": "x"}} if parted else {}
+    files = [table.parquet(f"{n}.parquet", {"id": [n, n + 1], "p": ["x", "x"]}, **own) for n in (1, 3)]
+    for file in files:
+        table.append(file)
+    if delete:
+        table.delta(deletes=[table.position_delete("p.parquet", [(files[1]["file_path"], 0)], **own)],
+                    operation="delete")  # fmt: skip
+    concerned = [m for m in table.lists[table.md["current-snapshot-id"]] if bool(m["content"]) == (of == "deletes")][-1]
+
+    def change(records: list[dict[str, Any]]) -> None:
+        [record] = [r for r in records if r["manifest_path"] == concerned["manifest_path"]]
+        record.update(counts)
+
+    edit_avro(current_list(table), change)
+    return table
+
+
+def current_list(table: Table) -> Path:
+    """The current snapshot's manifest list."""
+    return Path(table.md["snapshots"][-1]["manifest-list"].removeprefix("file://"))
+
+
+def metadata_file(table: Table) -> str:
+    """The table's newest metadata file."""
+    return f"file://{table.folder}/metadata/{table.last}"
+
+
+def mend(lists: Sequence[Path], folder: Path) -> None:
+    """Run the program of docs/how-to/broken-tables.md on manifest lists."""
+    text = (ROOT / "docs" / "how-to" / "broken-tables.md").read_text()
+    [program] = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "fastavro" in block]
+    (folder / "mend.py").write_text(program)
+    subprocess.run([sys.executable, folder / "mend.py", *lists], check=True)

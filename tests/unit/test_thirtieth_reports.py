@@ -1,0 +1,130 @@
+"""What public reports of trouble with Iceberg tables told, a thirtieth time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from pyiceberg.table import StaticTable
+
+from explorer.cli import main
+from explorer.spec.doctor.findings import Finding
+from tests.cases.mini import Table
+from tests.statements.printed import statements
+from tests.support import direct
+from tests.support.uncounted import current_list, mend, metadata_file, uncounted
+
+
+def run(*words: str) -> str:
+    return CliRunner().invoke(main, list(words)).output
+
+
+def counts_found(table: Table, deep: bool = False) -> list[Finding]:
+    return [f for f in direct.doctor(str(table.folder), deep=deep).findings if f.rule == "manifest-counts"]
+
+
+# -- a list that counts no live file in a manifest that has some (apache/iceberg#10919) --------------------------------
+@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("counted", [0, -1])
+def test_rows_that_the_next_commit_loses_are_told_of(counted: int, version: int, tmp_path: Path) -> None:
+    table = uncounted(tmp_path / "t", {"added_files_count": counted}, version=version)
+    [finding] = [f for f in counts_found(table) if "live in it" in f.what]
+    assert "1 data file with 2 rows is live in it: Spark does not read these rows" in finding.what
+    assert "the next commit of Iceberg Java (an INSERT, a DELETE, a compaction) leaves the manifest out" in finding.what
+    assert [Path(path).name for path in finding.examples] == ["3.parquet"]
+    assert finding.remedy.startswith("Stop all writers, and all maintenance that commits")
+    assert "CALL" not in finding.remedy
+    assert not statements(finding.remedy)
+    [deep] = [f for f in counts_found(table, deep=True) if "live in it" in f.what]
+    assert statements(deep.remedy) == [
+        "INSERT INTO your_catalog.your_db.your_table (id, p) SELECT id, p FROM "
+        f"parquet.`file://{table.folder}/data/3.parquet`"
+    ]
+    if version > 1:  # pyiceberg wants a field of version 1 that the table lacks
+        rows = StaticTable.from_metadata(metadata_file(table)).scan().to_arrow()["id"].to_pylist()
+        assert sorted(rows) == [1, 2, 3, 4]
+    mend([current_list(table)], tmp_path)
+    assert not counts_found(table)
+
+
+def test_one_insert_has_the_rows_of_all_such_manifests(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    for n in (1, 2, 3):
+        table.append(table.parquet(f"{n}.parquet", {"id": [n] * n}))
+    for manifest in (listed := table.lists[table.md["current-snapshot-id"]])[1:]:
+        manifest["added_files_count"] = 0
+    table.snapshot("append", listed)
+    inserts = {s for f in counts_found(table, deep=True) for s in statements(f.remedy)}
+    [insert] = inserts
+    assert "2.parquet` UNION ALL SELECT id FROM parquet." in insert
+    assert "3.parquet`" in insert
+    assert "1.parquet" not in insert
+
+
+@pytest.mark.parametrize("fault", ["deletes", "partition", "columns"])
+def test_no_insert_is_printed_where_a_file_has_other_rows_than_the_table(fault: str, tmp_path: Path) -> None:
+    table = uncounted(tmp_path / "t", delete=fault == "deletes", parted=fault == "partition")
+    if fault == "columns":
+        table.set_schema([(1, "id", "long"), (2, "q", "string")])
+        table.save()
+    [finding] = counts_found(table, deep=True)
+    assert "Do not insert the rows by the paths of their files instead: " in finding.remedy
+    assert not statements(finding.remedy)
+    assert "icedive docs broken-tables has a program" in finding.remedy
+
+
+def test_deletes_that_come_undone_are_told_of(tmp_path: Path) -> None:
+    table = uncounted(tmp_path / "t", delete=True, of="deletes")
+    [finding] = counts_found(table, deep=True)
+    assert "1 delete file with 1 delete is live in it: Spark does not apply these deletes" in finding.what
+    assert "INSERT INTO" not in finding.remedy
+    assert "CALL" not in finding.remedy
+    shown = run("maintain", "preview", str(table.folder), "compact")
+    assert "Each commit of Iceberg Java leaves such a manifest out, and so loses these deletes" in shown
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [{"added_files_count": 7}, {"deleted_files_count": 3}, {"added_files_count": 0, "existing_files_count": 1}],
+)
+def test_other_counts_that_are_wrong_lose_nothing(counts: dict[str, int], tmp_path: Path) -> None:
+    """tests/spark/test_thirtieth_reports.py runs the remedy."""
+    table = uncounted(tmp_path / "t", counts)
+    [finding] = counts_found(table, deep=True)
+    assert "readers skip by these" in finding.what
+    assert "rewrite_data_files" in finding.remedy
+    shown = run("maintain", "preview", str(table.folder), "rewrite-manifests")
+    assert ("the manifest list counts 7 live files" in shown) is (counts.get("added_files_count") == 7)
+    assert "leaves such a manifest out" not in run("maintain", "all", str(table.folder))
+
+
+def test_nothing_else_advises_a_commit_that_loses_the_rows(tmp_path: Path) -> None:
+    table = uncounted(tmp_path / "t")
+    del table.md["snapshots"][-1]["summary"]["total-records"]
+    table.write()
+    place = str(table.folder)
+    by_rule = {f.rule: f.remedy for f in direct.doctor(place, deep=True).findings}
+    assert by_rule["readers-differ"].startswith("First mend manifest-counts, and let nobody commit until then")
+    shown = run("maintain", "all", place)
+    assert shown.startswith("There is nothing to run.")
+    assert "CALL" not in shown
+    assert "loses 1 live file, whatever it is about" in run("maintain", "preview", place, "next-append")
+    for base, outcome in (("snapshot-2", "It commits"), ("snapshot-1", "It loses the swap")):
+        told = run("check", "conflict", place, base, "append")
+        assert told.startswith(outcome)
+        assert "Let nobody commit: the next commit of Iceberg Java loses 1 live file" in told
+    assert "DELETED" not in (planned := run("plan", place, "id = 3"))
+    assert "the manifest list counts no live file in it" in planned
+    assert run("readers", place).startswith("pyiceberg and polars can read the table. Spark")
+
+
+def test_a_manifest_of_deleted_entries_alone_is_no_fault(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    file = table.parquet("1.parquet", {"id": [1]})
+    table.append(file)
+    gone = table.manifest("gone.avro", [(2, file, {"sequence_number": 1})])
+    table.snapshot("delete", [gone])
+    assert not counts_found(table)
+    assert "Let nobody commit" not in run("check", "conflict", str(table.folder), "snapshot-1", "append")
+    assert "live file" in run("plan", str(table.folder), "id = 1")
