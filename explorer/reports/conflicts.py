@@ -27,6 +27,7 @@ from explorer.spec.commits.commit import (
     unnamed_target_words,
     walks_history,
 )
+from explorer.spec.commits.commit_pace import pace_of, pace_words, try_words
 from explorer.spec.commits.commits_elsewhere import commits_elsewhere, elsewhere_words
 from explorer.spec.commits.costs import run_between
 from explorer.spec.commits.operations import KINDS
@@ -176,10 +177,20 @@ def _with_notes(table: Table, intent: Intent, later: Sequence[Snapshot], decisio
     sequence = _sequence_words(intent, changes, decision)
     if decision.outcome == "retry":
         between = came_between([f"{change.snapshot} ({change.operation})" for change in changes])
-        notes = [older_java_words(intent, changes), sequence, between, retry_words(table.metadata.properties)]
+        pace = pace_of(later)
+        paced = [pace_words(pace), _try_words(table, intent)] if pace else []
+        notes = [older_java_words(intent, changes), sequence, between, *paced, retry_words(table.metadata.properties)]
+        decision = replace(decision, usual_ms=pace.usual_ms if pace else None)
     else:
         notes = [*_opened_deletes(table, intent, changes, decision), sequence, rewrite_words(intent)]
     return replace(decision, notes=tuple(filter(None, notes)))
+
+
+def _try_words(table: Table, intent: Intent) -> str:
+    """What a try reads and writes here."""
+    meta = table.metadata
+    size = table.tree.sizes([meta.metadata_location]).get(meta.metadata_location)
+    return try_words(intent.kind, meta, table.tree.manifests(meta.current_snapshot), size)
 
 
 def _sequence_words(intent: Intent, changes: Sequence[LaterCommit], decision: Decision) -> str:

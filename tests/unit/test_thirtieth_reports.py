@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -128,3 +129,47 @@ def test_a_manifest_of_deleted_entries_alone_is_no_fault(tmp_path: Path) -> None
     assert not counts_found(table)
     assert "Let nobody commit" not in run("check", "conflict", str(table.folder), "snapshot-1", "append")
     assert "live file" in run("plan", str(table.folder), "id = 1")
+
+
+# -- a rewrite of which each try takes longer than others leave (apache/iceberg#1286) ----------------------------------
+def streamed(folder: Path, step: int, commits: int = 12, **properties: str) -> str:
+    """A table of appends by one stream, `step` ms apart."""
+    table = Table(folder, [(1, "id", "long")], properties=properties)
+    for n in range(commits):
+        table.append(table.parquet(f"{n}.parquet", {"id": [n]}), step=step)
+        table.md["snapshots"][-1]["summary"] |= {"engine-name": "spark", "spark.sql.streaming.queryId": "abc"}
+    table.write()
+    return str(folder)
+
+
+def test_a_pace_that_a_try_has_to_keep_is_told_with_what_a_try_does(tmp_path: Path) -> None:
+    place = streamed(tmp_path / "t", 10_000)
+    told = run("check", "conflict", place, "snapshot-5", "compaction")
+    first = told.splitlines()[0]
+    assert first.endswith("and commits if a try takes less than 10 seconds or so: no check finds a conflict.")
+    assert "others made 7 commits, usually one every 10 seconds, most of them by spark: stream abc." in told
+    assert "do not make a try shorter" in told
+    assert "looks for the files that it removes: the first try in up to 12 manifests (" in told
+    assert "writes a list of about 13 manifests" in told
+    assert "'partial-progress.enabled', 'true'" in told
+    assert "merge manifests first (icedive maintain preview TABLE rewrite-manifests" in told
+    appended = run("check", "conflict", place, "snapshot-5", "append")
+    assert "usually one every 10 seconds" in appended
+    assert "partial-progress" not in appended
+    assert "files that it removes" not in appended
+    answer = json.loads(run("check", "conflict", place, "snapshot-5", "append", "-o", "json"))
+    assert answer["usual_ms"] == 10_000
+
+
+def test_merges_that_each_try_does_anew_are_told(tmp_path: Path) -> None:
+    place = streamed(tmp_path / "t", 10_000, **{"commit.manifest.min-count-to-merge": "3"})
+    told = run("check", "conflict", place, "snapshot-5", "compaction")
+    assert "merges 12 manifests (" in told
+    assert "anew where a commit came between" in told
+
+
+@pytest.mark.parametrize(("step", "base"), [(3_600_000, "snapshot-5"), (10_000, "snapshot-10")])
+def test_a_slow_pace_or_few_commits_say_nothing_of_tries(step: int, base: str, tmp_path: Path) -> None:
+    told = run("check", "conflict", streamed(tmp_path / "t", step), base, "compaction")
+    assert told.startswith("It loses the swap, applies its changes again on the new metadata, and commits: no check")
+    assert "A try" not in told

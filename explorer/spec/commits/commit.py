@@ -13,7 +13,7 @@ from explorer.spec.commits.operations import OperationTraits
 from explorer.spec.deletes.deletes import target_file
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.text.names import base_name, first_of
-from explorer.spec.text.units import count, whole
+from explorer.spec.text.units import count, interval, whole
 
 Matches = Callable[[LiveFile], bool]
 RETRIES, RETRY_MS = 4, 30 * 60 * 1000
@@ -123,12 +123,13 @@ class Conflict:
 class Decision:
     """`outcome` is commit, retry (a lost swap, then commit) or refused; `unless` are conflicts with files of which
     nobody knows whether the commit changes rows of them: it is refused if it does. `notes` say what else may make it
-    fail, in sentences."""
+    fail, in sentences. `usual_ms`: how often others commit, where that is known: a try has to take less."""
 
     outcome: Literal["commit", "retry", "refused"]
     conflicts: tuple[Conflict, ...] = ()
     unless: tuple[Conflict, ...] = ()
     notes: tuple[str, ...] = ()
+    usual_ms: int | None = None
 
     @property
     def words(self) -> str:
@@ -138,8 +139,9 @@ class Decision:
         if self.outcome == "commit":
             return f"It commits: nothing was committed since its base that it has to look at.{unless}"
         if self.outcome == "retry":
+            when = "" if self.usual_ms is None else f" if a try takes less than {interval(self.usual_ms)} or so"
             return (
-                "It loses the swap, applies its changes again on the new metadata, and commits: no check finds "
+                f"It loses the swap, applies its changes again on the new metadata, and commits{when}: no check finds "
                 f"a conflict.{unless}"
             )
         return "It is refused: " + "; ".join(c.words + _places(c.partitions) for c in self.conflicts) + "."
