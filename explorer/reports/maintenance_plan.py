@@ -13,6 +13,8 @@ from explorer.reports.doctor import diagnose
 from explorer.reports.engine_previews import engine_refusal, preview_by
 from explorer.reports.maintenance.clean_expiry import words_for_trino
 from explorer.reports.maintenance.previews import CHANGES, Preview, preview
+from explorer.reports.maintenance.procedure_calls import DROPS_DANGLING
+from explorer.reports.readers import reader_support
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.maintenance.all_procedures import FREES, IDLE, NO_STATEMENT, ORDER, MaintenancePlan, ProcedureLine
 from explorer.spec.maintenance.dangling_deletes import REMOVAL, REWRITE
@@ -20,6 +22,7 @@ from explorer.spec.maintenance.engine_statements import OTHER_ENGINES
 from explorer.spec.maintenance.manifest_merges import rewrite_manifests
 from explorer.spec.maintenance.rewrite_words import vain_run_words
 from explorer.spec.maintenance.statement_engines import StatementEngine
+from explorer.spec.readers.reader_support import join_names, refuses
 from explorer.spec.snapshots.branches import about_main
 from explorer.spec.snapshots.retention import DELETES_OLD
 from explorer.spec.text.names import first_of
@@ -54,7 +57,7 @@ def plan_all(table: Table, engine: Engine = "auto", statements: StatementEngine 
     rules = first_of(list(dict.fromkeys(finding.rule for finding in errors)), RULES)
     previews = [preview(table, one, engine=engine) for one in steps(list(ORDER), "previews")]
     if statements == "spark":
-        lines = [_with_deletes(table, _line(_after_errors(seen, rules)), engine) for seen in previews]
+        lines = [_with_deletes(table, _line(_after_errors(seen, rules)), engine, rules) for seen in previews]
         lines = [_after_vain_run(table, line, statements) for line in lines]
         return MaintenancePlan(tuple(_manifests_last(table, lines)), beside=_beside(table))
     may_expire = not rules and not any(seen.refusal for seen in previews if seen.operation == "expire")
@@ -142,11 +145,13 @@ def _after_errors(seen: Preview, rules: str) -> Preview:
     return replace(seen, warning=f"{first} {seen.warning}".strip())
 
 
-def _with_deletes(table: Table, line: ProcedureLine, engine: Engine) -> ProcedureLine:
+def _with_deletes(table: Table, line: ProcedureLine, engine: Engine, rules: str) -> ProcedureLine:
     """The line of a compaction with what it leaves: by its defaults it applies few deletes, and no reader is spared."""
     snapshot = table.metadata.current_snapshot
     if line.operation != "compact" or line.refusal or not any(m.content for m in table.tree.manifests(snapshot)):
         return line
+    if without := _without_equality_deletes(table, line, engine, rules):
+        return without
     applies = preview(table, "compact", engine=engine, options={DELETES: "1"})
     files, size, _ = _amounts(applies)
     if applies.refusal or files <= line.files:
@@ -156,6 +161,29 @@ def _with_deletes(table: Table, line: ProcedureLine, engine: Engine) -> Procedur
         f"shows a compaction that applies them too: {count(files, 'file')} ({human_bytes(size)})."
     )
     return replace(line, why=f"{line.why} {words}".strip()) if line.does == IDLE else replace(line, note=words)
+
+
+def _without_equality_deletes(table: Table, line: ProcedureLine, engine: Engine, rules: str) -> ProcedureLine | None:
+    """The line of a compaction with the one that leaves no equality deletes, as its statement where it has none by its
+    defaults; None where there are no such deletes, or it must not be run."""
+    deletes = table.row_reader.deletes(table.metadata.current_snapshot).files.deletes
+    number = sum(delete.kind == "equality_deletes" for delete in deletes)
+    applies = preview(table, "compact", engine=engine, options={DELETES: "1", **DROPS_DANGLING}) if number else None
+    if applies and any(row["becomes"] not in CHANGES for row in applies.tables.get("files", ())):
+        # an older file that stays keeps the deletes of its partition, whether they hide rows of it or not
+        applies = preview(table, "compact", engine=engine, options={"rewrite-all": "true", **DROPS_DANGLING})
+    if applies is None or applies.refusal or not applies.call:
+        return None
+    names = [one.name for one, cells in reader_support().items() if refuses(cells, "equality-deletes")]
+    refused = (
+        f"{count(number, 'equality delete')}, which {join_names(names)} refuse. Writers of updates may add new ones."
+    )
+    if line.does == IDLE:
+        words = f"By its defaults it would do nothing. These options have it apply and drop {refused}"
+        return replace(_line(_after_errors(applies, rules)), note=words)
+    files, size, _ = _amounts(applies)
+    way = f"{applies.call} rewrites {count(files, 'file')} ({human_bytes(size)}), and leaves none"
+    return replace(line, note=f"By its defaults it may leave some of {refused} {way}.")
 
 
 def _after_vain_run(table: Table, line: ProcedureLine, statements: StatementEngine) -> ProcedureLine:

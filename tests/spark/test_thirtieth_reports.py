@@ -10,13 +10,14 @@ import pytest
 from pyiceberg.table import StaticTable
 
 from explorer.reports.maintenance import preview
+from explorer.reports.maintenance_plan import plan_all
 from explorer.spark_engine.spark import SparkEngine
 from explorer.table import open_table
 from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.support import direct
 from tests.support.report_tables import found, spark_namespace
-from tests.support.uncounted import current_list, mend, metadata_file, uncounted
+from tests.support.thirtieth_tables import current_list, mend, metadata_file, uncounted, upserted
 
 REWRITE = "CALL sandbox.system.rewrite_data_files(table => '{}', options => map('rewrite-all', 'true'))"
 MERGE = "CALL sandbox.system.rewrite_manifests('{}')"
@@ -127,3 +128,17 @@ def test_the_remedy_of_other_wrong_counts_keeps_the_rows(
     spark.sql(MERGE.format(f"thirtieth.{own}"))
     assert ids(spark, name) == [1, 2, 3, 4]
     assert not found(name, "manifest-counts", snapshot="main")
+
+
+# -- readers that refuse equality deletes (j3-signalroom/apache_flink-kickstarter#769) ---------------------------------
+@pytest.mark.parametrize("first", [False, True])
+def test_the_compaction_of_all_maintenance_leaves_no_equality_delete(first: bool, spark: Any, tmp_path: Path) -> None:
+    name = registered(spark, upserted(tmp_path / "t", first=first), f"upserted_{first}")
+    before = sorted((row.id, row.n) for row in spark.table(name).collect())
+    [line] = [line for line in plan_all(open_table(name)).lines if line.operation == "compact"]
+    option = "rewrite-all', 'true" if first else "delete-file-threshold', '1"
+    assert f"'{option}', 'remove-dangling-deletes', 'true'" in f"{line.statement} {line.note}"
+    spark.sql(next(s for s in statements(f"{line.statement} {line.note}") if "remove-dangling-deletes" in s))
+    assert not [file for file in direct.open_table(name).files() if file["content"]]
+    assert sorted((row.id, row.n) for row in spark.table(name).collect()) == before
+    assert sorted(read_elsewhere(name)) == [id for id, _ in before]

@@ -14,7 +14,7 @@ from explorer.spec.doctor.findings import Finding
 from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.support import direct
-from tests.support.uncounted import current_list, mend, metadata_file, uncounted
+from tests.support.thirtieth_tables import current_list, mend, metadata_file, uncounted, upserted
 
 
 def run(*words: str) -> str:
@@ -173,3 +173,23 @@ def test_a_slow_pace_or_few_commits_say_nothing_of_tries(step: int, base: str, t
     told = run("check", "conflict", streamed(tmp_path / "t", step), base, "compaction")
     assert told.startswith("It loses the swap, applies its changes again on the new metadata, and commits: no check")
     assert "A try" not in told
+
+
+# -- readers that refuse equality deletes (j3-signalroom/apache_flink-kickstarter#769) ---------------------------------
+def test_snowflake_refuses_equality_deletes_or_shows_an_older_snapshot(tmp_path: Path) -> None:
+    told = run("readers", str(upserted(tmp_path / "t").folder))
+    assert "pyiceberg, polars and Snowflake cannot, because of equality deletes" in told
+    [line] = [line for line in told.splitlines() if line.startswith("  Snowflake, equality deletes: ")]
+    assert "091968 (0A000)" in line
+    assert "goes on to show the last snapshot without them, and nothing newer, without an error" in line
+    assert "(https://github.com/MaterializeInc/materialize/pull/38458, 2026-08-25)" in line
+
+
+@pytest.mark.parametrize("deletes", [True, False])
+def test_all_maintenance_has_the_compaction_that_leaves_no_equality_delete(deletes: bool, tmp_path: Path) -> None:
+    """tests/spark/test_thirtieth_reports.py runs it."""
+    told = run("maintain", "all", str(upserted(tmp_path / "t", deletes).folder))
+    words = "These options have it apply and drop 3 equality deletes, which pyiceberg, polars and Snowflake refuse."
+    assert (words in told) is deletes
+    assert ("'delete-file-threshold', '1', 'remove-dangling-deletes', 'true'" in told) is deletes
+    assert ("1. compact: rewrites 3 files" in told) is deletes

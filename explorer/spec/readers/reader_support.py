@@ -274,6 +274,16 @@ def reason(verdict: ReaderVerdict) -> str:
     return f"{', '.join(titles[:LONG_REASON])}{more}"
 
 
+def refuses(cells: Mapping[str, Support], feature: str) -> bool:
+    """Return whether a reader is known to refuse a feature, or to misread it.
+
+    Args:
+        cells: What is known of the reader, by feature.
+        feature: The feature.
+    """
+    return cells.get(feature, UNKNOWN).reads in ("no", "wrong")
+
+
 def join_names(names: Any) -> str:
     """Join names as a sentence does."""
     *first, last = [*names] or [""]

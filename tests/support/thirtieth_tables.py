@@ -1,4 +1,4 @@
-"""Tables whose manifest list counts no live file in a manifest that has some (apache/iceberg#10919)."""
+"""Tables of the thirtieth reports of trouble with Iceberg tables."""
 
 from __future__ import annotations
 
@@ -66,3 +66,16 @@ def mend(lists: Sequence[Path], folder: Path) -> None:
     [program] = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "fastavro" in block]
     (folder / "mend.py").write_text(program)
     subprocess.run([sys.executable, folder / "mend.py", *lists], check=True)
+
+
+def upserted(folder: Path, deletes: bool = True, first: bool = False) -> Table:
+    """A table of three commits, each with a row of the same key, and an equality delete of it. `first`: an older file
+    is there which no compaction takes by itself, and to which no delete applies."""
+    table = Table(folder, [(1, "id", "long"), (2, "n", "int")],
+                  properties={"write.target-file-size-bytes": "800"} if first else {})  # fmt: skip
+    if first:
+        table.append(table.parquet("0.parquet", {"id": [100], "n": [0]}))
+    for n in (1, 2, 3):
+        data = table.parquet(f"{n}.parquet", {"id": [1, n + 1], "n": [n, n]})
+        table.delta([data], [table.equality_delete(f"{n}-eq.parquet", {"id": [1]})] if deletes else [])
+    return table
