@@ -96,6 +96,11 @@ def _total(sums: pa.Table, name: str) -> int:
 
 
 # -- what frees a group ------------------------------------------------------------------------------------------------
+OUT_OF_LOG = "metadata.json that the log does not have"
+NOT_BY_PROPERTY = (
+    f"{DELETES_OLD} never removes {{}}: with it, a commit removes what it takes out of the log, and what was taken out "
+    "before stays. remove_orphan_files removes it."
+)
 FIXED: Mapping[StorageGroup, Cleanup] = {
     "young": Cleanup(
         ("Nothing refers to them. They may be of a commit under way: remove_orphan_files leaves them until they are "
@@ -115,6 +120,14 @@ FIXED: Mapping[StorageGroup, Cleanup] = {
 def _cleanup(
     table: Table, group: StorageGroup, size: int, stored: StoredFiles, kept: Cleanup, engine: Engine
 ) -> Cleanup:
+    own = _cleanup_of_group(table, group, size, stored, kept, engine)
+    number = _number(stored.sums, group, OUT_OF_LOG)
+    return replace(own, words=(*own.words, NOT_BY_PROPERTY.format(_out_of_log(number)))) if number else own
+
+
+def _cleanup_of_group(
+    table: Table, group: StorageGroup, size: int, stored: StoredFiles, kept: Cleanup, engine: Engine
+) -> Cleanup:
     if group == "kept":
         return kept
     if group == "expired":
@@ -129,6 +142,22 @@ def _cleanup(
     fixed = FIXED.get(group, Cleanup())
     refused = _refused(stored.sums) if group == "young" and not stored.unknown else 0
     return replace(fixed, words=(*fixed.words, MAY_BE_ROWS.format(count(refused, "data file")))) if refused else fixed
+
+
+def _out_of_log(number: int) -> str:
+    return (
+        "the metadata file that the log does not have"
+        if number == 1
+        else (f"the {number:,} metadata files that the log does not have")
+    )
+
+
+def _number(sums: pa.Table, group: StorageGroup, kind: str) -> int:
+    """How many files of a kind a group has."""
+    return _total(
+        sums.filter(reduce(pc.and_kleene, (pc.equal(sums[name].cast(pa.string()), value)
+                                           for name, value in (("group", group), ("kind", kind))))), "files"
+    )  # fmt: skip
 
 
 def _refused(sums: pa.Table) -> int:

@@ -14,6 +14,7 @@ from explorer.spec.doctor.findings import Finding
 from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.support import direct
+from tests.support.small_tables import make_table, newest_metadata
 from tests.support.thirtieth_tables import current_list, mend, metadata_file, uncounted, upserted
 
 
@@ -193,3 +194,38 @@ def test_all_maintenance_has_the_compaction_that_leaves_no_equality_delete(delet
     assert (words in told) is deletes
     assert ("'delete-file-threshold', '1', 'remove-dangling-deletes', 'true'" in told) is deletes
     assert ("1. compact: rewrites 3 files" in told) is deletes
+
+
+# -- a file of a commit whose manifest list is gone (apache/iceberg#9406) ----------------------------------------------
+@pytest.mark.parametrize("lost", ["list", "manifest", ""])
+def test_a_file_that_is_named_after_an_unreadable_commit_is_probably_of_it(lost: str, tmp_path: Path) -> None:
+    place = make_table(tmp_path, 3)
+    snapshot = json.loads(newest_metadata(place).read_text())["snapshots"][-1]
+    name = snapshot["manifest-list"].rpartition("/")[2]
+    own = name.removesuffix(".avro").split("-", 3)[3]
+    [file] = (place / "data").glob(f"*{own}*.parquet")
+    if lost == "list":
+        (place / "metadata" / name).unlink()
+    elif lost:
+        [manifest] = (place / "metadata").glob(f"{own}-m*.avro")
+        manifest.unlink()
+    told = run("history", "landed", str(place), file.name)
+    assert (", which cannot be read: it probably is of snapshot-3, and then landed with it" in told) is bool(lost)
+    assert ("no commit lists it yet" in told) is False
+    other = run("history", "landed", str(place), "00000-0-11111111-1111-1111-1111-111111111111.parquet")
+    assert "it probably is of" not in other
+
+
+# -- metadata files that the log does not have (apache/iceberg#2931) ---------------------------------------------------
+def test_storage_says_that_the_property_does_not_remove_what_fell_out_of_the_log(tmp_path: Path) -> None:
+    on = {"write.metadata.delete-after-commit.enabled": "true"}
+    table = Table(tmp_path / "t", [(1, "id", "long")], properties=on)
+    for n in range(3):
+        table.append(table.parquet(f"{n}.parquet", {"id": [n]}))
+    words = "write.metadata.delete-after-commit.enabled never removes the 2 metadata files that the log does not have"
+    assert words not in run("storage", str(table.folder))
+    table.md["metadata-log"] = table.md["metadata-log"][2:]
+    table.write()
+    told = run("storage", str(table.folder))
+    assert words in told
+    assert "what was taken out before stays" in told
