@@ -21,6 +21,7 @@ from explorer.questions.parameters import (
 )
 from explorer.questions.registry import question
 from explorer.spec.commits.operations import KINDS, NO_ISOLATION, default_isolation, operation_without
+from explorer.spec.snapshots.branches import MAIN
 
 if TYPE_CHECKING:
     from explorer.queries.collection import Collection
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from explorer.spec.snapshots.table_copy import CopyCheck
     from explorer.table import Table
 
+BranchName: TypeAlias = Annotated[str, Kind(metavar="BRANCH")]
 OperationKind: TypeAlias = Annotated[str, Kind("choice", "OPERATION", choices=tuple(KINDS))]
 
 
@@ -248,6 +250,7 @@ def conflict(
     without: Texts = (),
     also: Texts = (),
     where: Filter = "",
+    branch: BranchName = "main",
 ) -> Answer[Decision]:
     """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry or refuse, and why.
 
@@ -261,12 +264,13 @@ def conflict(
         without: Switch a validation off, by its name in Iceberg's API. May be given several times.
         also: Switch a validation on that the isolation level does not set. May be given several times.
         where: The rows that the operation is about.
+        branch: The branch that it is committed to.
 
     Returns:
         The decision, the check that refuses, and the files that conflict.
 
     Raises:
-        NotFoundInTable: There is no such snapshot, operation or validation, or the filter does not fit.
+        NotFoundInTable: There is no such snapshot, branch, operation or validation, or the filter does not fit.
 
     Example:
         >>> table = explorer.open_table("demo.three_inserts")
@@ -285,8 +289,8 @@ def conflict(
     asked = operation_without(operation, level, without, also=also)
     asked.check()
     checks = asked.validations
-    decision = explain_conflict(table, begins, operation, checks, where)
-    if main := about_main(table.metadata, "The answer is"):
+    decision = explain_conflict(table, begins, operation, checks, where, branch)
+    if branch == MAIN and (main := about_main(table.metadata, "The answer is")):
         decision = replace(decision, notes=(*decision.notes, main))
     lines = [decision.words, *decision.notes, f"isolation: {level}", f"validations: {', '.join(checks) or 'none'}"]
     lines += [f"  {c.check}: {c.snapshot}: {path}" for c in decision.conflicts for path in c.files]

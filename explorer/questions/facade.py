@@ -20,7 +20,7 @@ from explorer.questions import scan as scan_questions
 from explorer.questions import storage as storage_questions
 from explorer.questions import writers as writers_questions
 from explorer.questions.answers import Answer
-from explorer.questions.check import OperationKind
+from explorer.questions.check import BranchName, OperationKind
 from explorer.questions.data import DUPLICATES, EXPLAINED, FIRST_ROWS
 from explorer.questions.maintain import AnyFile, Procedure, Readers, RefOperation
 from explorer.questions.parameters import (
@@ -847,6 +847,7 @@ class CheckQuestions:
         without: Texts = (),
         also: Texts = (),
         where: Filter = "",
+        branch: BranchName = "main",
     ) -> Answer[Decision]:
         """Say what Iceberg would answer to a commit that began at an older snapshot: commit, retry or refuse, and why.
 
@@ -860,12 +861,13 @@ class CheckQuestions:
             without: Switch a validation off, by its name in Iceberg's API. May be given several times.
             also: Switch a validation on that the isolation level does not set. May be given several times.
             where: The rows that the operation is about.
+            branch: The branch that it is committed to.
 
         Returns:
             The decision, the check that refuses, and the files that conflict.
 
         Raises:
-            NotFoundInTable: There is no such snapshot, operation or validation, or the filter does not fit.
+            NotFoundInTable: There is no such snapshot, branch, operation or validation, or the filter does not fit.
 
         Example:
             >>> table = explorer.open_table("demo.three_inserts")
@@ -873,7 +875,14 @@ class CheckQuestions:
             'retry'
         """
         return check_questions.conflict(
-            self._table.engine, base, operation, isolation=isolation, without=without, also=also, where=where
+            self._table.engine,
+            base,
+            operation,
+            isolation=isolation,
+            without=without,
+            also=also,
+            where=where,
+            branch=branch,
         )
 
 

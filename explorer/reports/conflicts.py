@@ -36,6 +36,7 @@ from explorer.spec.entries.live_files import LiveFile, files_of
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.filters.projections import Projection
 from explorer.spec.scan.scan import evaluate
+from explorer.spec.snapshots.branches import MAIN
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
 from explorer.spec.values.values import internal_value, partition_path
@@ -84,10 +85,10 @@ def _expired(table: Table, line: Sequence[Snapshot]) -> str:
     return snapshot_name(line[0].snapshot_id, snapshot_ordinals(table.metadata))
 
 
-def _without_base(table: Table, intent: Intent) -> str:
+def _without_base(table: Table, intent: Intent, current: Snapshot | None) -> str:
     """What to say where the base is gone; empty where the history is whole."""
     if intent.needs_whole_history:
-        line = line_to(table, table.metadata.current_snapshot_id)
+        line = line_to(table, current.snapshot_id if current else None)
         return (
             f"Which one it was does not matter: {history_words(name)}. {NO_START}"
             if (name := _expired(table, line))
@@ -96,13 +97,32 @@ def _without_base(table: Table, intent: Intent) -> str:
     return NO_HISTORY if walks_history(intent) else NOT_NEEDED
 
 
+def head_of(table: Table, branch: str) -> Snapshot | None:
+    """Return the snapshot that a commit to a branch is committed onto.
+
+    Args:
+        table: The table.
+        branch: The branch's name.
+
+    Raises:
+        NotFoundInTable: There is no such branch.
+    """
+    if branch == MAIN:
+        return table.metadata.current_snapshot
+    heads = {ref.name: ref.snapshot_id for ref in table.metadata.refs if ref.type == "branch"}
+    if branch not in heads:
+        raise NotFoundInTable(f"no branch {branch!r}: there are {', '.join(sorted({MAIN, *heads}))}")
+    return table.metadata.snapshot(heads[branch])
+
+
 def explain_conflict(
-    table: Table, base: str | int | None, kind: str, validations: Sequence[str], where: str = ""
+    table: Table, base: str | int | None, kind: str, validations: Sequence[str], where: str = "", branch: str = MAIN
 ) -> Decision:
     """What Iceberg would say to an operation of a `kind` (see spec.commits.operations.KINDS) with these validations on
     the rows that match `where`, had it begun at snapshot `base` and came to commit now. The data files it would replace
-    or refer to are those of `base` that may hold such rows; of a MERGE without `where` they are not known. Raises
-    NotFoundInTable, UnreadableFile for a manifest list or manifest that the answer depends on."""
+    or refer to are those of `base` that may hold such rows; of a MERGE without `where` they are not known. The commit
+    goes to a `branch`. Raises NotFoundInTable, UnreadableFile for a manifest list or manifest that the answer depends
+    on."""
     table = table.complete
     if kind not in KINDS:
         raise NotFoundInTable(f"no operation {kind!r}: there are {', '.join(KINDS)}")
@@ -126,11 +146,11 @@ def explain_conflict(
             version=table.metadata.format_version,
         )
 
-    current = table.metadata.current_snapshot
+    current = head_of(table, branch)
     try:
         start = table.resolve(base).snapshot
     except NotFoundInTable as error:
-        words = _without_base(table, intent_at(current))
+        words = _without_base(table, intent_at(current), current)
         raise NotFoundInTable(f"{error}. {words}" if words else str(error)) from error
     assert current is not None
     intent = intent_at(start)
@@ -146,7 +166,8 @@ def explain_conflict(
             raise NotFoundInTable(f"{cause}. {NO_HISTORY}") from error
         if walks_history(intent):
             raise NotFoundInTable(
-                f"{base} is no ancestor of main's current snapshot: Iceberg refuses a commit to main that begins there"
+                f"{base} is no ancestor of {branch}'s current snapshot: Iceberg refuses a commit to {branch} that "
+                "begins there"
             ) from error
         before, later = [], line  # it looks at the whole line, or at nothing
     on_main = {start.snapshot_id, *(one.snapshot_id for one in line_to(table, current.snapshot_id))}
@@ -157,17 +178,19 @@ def explain_conflict(
         # Which files have rows of its source is known to nobody: Spark replaces and refers to these alone.
         sure = decision_of(table, replace(intent, replaced=(), referenced=()), later, before, moved)
         decision = replace(sure, unless=() if sure.outcome == "refused" else decision.conflicts)
-    decision = _with_notes(table, intent, later, decision)
-    if what.retried and decision.outcome != "refused" and (lost := uncounted_files(table.tree)):
+    decision = _with_notes(table, intent, later, decision, current)
+    if what.retried and decision.outcome != "refused" and (lost := uncounted_files(table.tree, current)):
         decision = replace(decision, notes=(lost_words(lost), *decision.notes))
     if not others.snapshots:
         is_single = decision.outcome == "commit" and not what.retried
         return replace(decision, notes=(*decision.notes, ONE_TRY)) if is_single else decision
-    elsewhere = elsewhere_words(table.metadata, start, others, what.retried)
+    elsewhere = elsewhere_words(table.metadata, start, others, what.retried, branch)
     return replace(decision, notes=(*decision.notes, elsewhere))
 
 
-def _with_notes(table: Table, intent: Intent, later: Sequence[Snapshot], decision: Decision) -> Decision:
+def _with_notes(
+    table: Table, intent: Intent, later: Sequence[Snapshot], decision: Decision, current: Snapshot
+) -> Decision:
     """A decision, with what else may make the commit fail, and what to do where it is refused."""
     if decision.outcome == "commit":
         return decision
@@ -178,7 +201,7 @@ def _with_notes(table: Table, intent: Intent, later: Sequence[Snapshot], decisio
     if decision.outcome == "retry":
         between = came_between([f"{change.snapshot} ({change.operation})" for change in changes])
         pace = pace_of(later)
-        paced = [pace_words(pace), _try_words(table, intent)] if pace else []
+        paced = [pace_words(pace), _try_words(table, intent, current)] if pace else []
         notes = [older_java_words(intent, changes), sequence, between, *paced, retry_words(table.metadata.properties)]
         decision = replace(decision, usual_ms=pace.usual_ms if pace else None)
     else:
@@ -186,11 +209,11 @@ def _with_notes(table: Table, intent: Intent, later: Sequence[Snapshot], decisio
     return replace(decision, notes=tuple(filter(None, notes)))
 
 
-def _try_words(table: Table, intent: Intent) -> str:
+def _try_words(table: Table, intent: Intent, current: Snapshot) -> str:
     """What a try reads and writes here."""
     meta = table.metadata
     size = table.tree.sizes([meta.metadata_location]).get(meta.metadata_location)
-    return try_words(intent.kind, meta, table.tree.manifests(meta.current_snapshot), size)
+    return try_words(intent.kind, meta, table.tree.manifests(current), size)
 
 
 def _sequence_words(intent: Intent, changes: Sequence[LaterCommit], decision: Decision) -> str:

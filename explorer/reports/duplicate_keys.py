@@ -63,7 +63,7 @@ def find_duplicate_keys(
         told.get(key_filter(values)) or DuplicateKey(values, rows, why=TOO_LONG if number < explain else "")
         for number, (values, rows) in enumerate(counted)
     ]
-    return DuplicateKeys(columns, name, int(totals["n"]), int(totals["rows"]), tuple(first))
+    return DuplicateKeys(columns, name, int(totals["n"]), int(totals["rows"]), tuple(first), not keys)
 
 
 def explain_keys(

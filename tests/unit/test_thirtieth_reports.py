@@ -11,6 +11,7 @@ from pyiceberg.table import StaticTable
 
 from explorer.cli import main
 from explorer.spec.doctor.findings import Finding
+from explorer.spec.rows.duplicate_keys import DuplicateKeys
 from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.support import direct
@@ -229,3 +230,52 @@ def test_storage_says_that_the_property_does_not_remove_what_fell_out_of_the_log
     told = run("storage", str(table.folder))
     assert words in told
     assert "what was taken out before stays" in told
+
+
+# -- a commit to another branch ----------------------------------------------------------------------------------------
+def test_a_conflict_on_another_branch_is_decided(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.append(table.parquet("1.parquet", {"id": [1]}))
+    table.append(table.parquet("2.parquet", {"id": [1]}))
+    table.snapshot("append", [*table.lists[102], table.manifest("audit.avro", [
+        (1, table.parquet("3.parquet", {"id": [1]}))
+    ])], parent=102, ref="audit")  # fmt: skip
+    place = str(table.folder)
+    on_main = run("check", "conflict", place, "snapshot-2", "cow-delete", "--where", "id = 1")
+    assert on_main.startswith("It loses the swap")
+    assert "1 snapshot (snapshot-3) came after snapshot-2, and not on main (branch audit)" in on_main
+    assert "Of the table's other branches (audit) it says nothing." in on_main
+    told = run("check", "conflict", place, "snapshot-2", "cow-delete", "--where", "id = 1", "--branch", "audit")
+    assert told.startswith("It is refused: snapshot-3 added data files")
+    assert "it says nothing" not in told
+    assert run("check", "conflict", place, "snapshot-3", "append", "--branch", "audit").startswith("It commits")
+    behind = run("check", "conflict", place, "snapshot-1", "append", "--branch", "audit")
+    assert "Since its base came snapshot-2 (append), snapshot-3 (append)." in behind
+    refused = CliRunner().invoke(main, ["check", "conflict", place, "snapshot-2", "append", "--branch", "nightly"])
+    assert "no branch 'nightly': there are audit, main" in refused.output + refused.stderr
+
+
+# -- rows of one key ---------------------------------------------------------------------------------------------------
+def test_no_rows_of_the_key_of_the_schema_hints_at_another_key() -> None:
+    hint = "To look for another one, name its columns: --key COLUMN, once for each."
+    assert DuplicateKeys(("id",), "snapshot-3", 0, 0, (), True).words.endswith(hint)
+    assert hint not in DuplicateKeys(("id",), "snapshot-3", 0, 0, ()).words
+    assert hint not in DuplicateKeys(("id",), "snapshot-3", 1, 2, (), True).words
+
+
+# -- an older sort order that goes by a dropped column (apache/iceberg#16519) ------------------------------------------
+@pytest.mark.parametrize("default", [0, 1])
+def test_the_doctor_tells_of_an_older_order_by_a_dropped_column(default: int, tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "int"), (2, "ts", "long")])
+    table.append(table.parquet("1.parquet", {"id": [1], "ts": [1]}))
+    field = {"source-id": 2, "transform": "identity", "direction": "asc", "null-order": "nulls-first"}
+    table.md["sort-orders"].append({"order-id": 1, "fields": [field]})
+    table.md["default-sort-order-id"] = default
+    found = [f for f in direct.doctor(str(table.folder)).findings if "sort" in f.what.lower()]
+    assert not found  # the column is there
+    table.set_schema([(1, "id", "int")], 1)
+    table.save()
+    told = [f for f in direct.doctor(str(table.folder)).findings if f.what.startswith("Sort order 1 goes by ts")]
+    assert [(f.rule, f.severity, f.found) for f in told] == ([] if default else [("readers-differ", "info", [1])])
+    assert all(f.source == "apache/iceberg#16519" for f in told)
+    assert all("Write with Iceberg 1.10.1, or with 1.12 or later." in f.remedy for f in told)

@@ -6,10 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from explorer.model.metadata import Snapshot, TableMetadata
-from explorer.spec.text.names import first_of, snapshot_name, snapshot_ordinals
+from explorer.spec.snapshots.branches import MAIN
+from explorer.spec.text.names import first_of, shorten, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count
 
-NAMED = 3
+NAMED, LONG = 3, 60
+"""Refs that are named, and characters of a branch's name."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +41,17 @@ def commits_elsewhere(metadata: TableMetadata, base: Snapshot, line: Collection[
     return CommitsElsewhere(tuple(sorted(others, key=age)), refs)
 
 
-def elsewhere_words(metadata: TableMetadata, base: Snapshot, others: CommitsElsewhere, retried: bool) -> str:
-    """Say what commits to other branches do to a commit to main.
+def elsewhere_words(
+    metadata: TableMetadata, base: Snapshot, others: CommitsElsewhere, retried: bool, branch: str = MAIN
+) -> str:
+    """Say what commits to other branches do to a commit to one.
 
     Args:
         metadata: The table's.
         base: The snapshot from which the commit begins.
-        others: What was committed after it, and not to main.
+        others: What was committed after it, and not to the branch.
         retried: Whether Iceberg tries such a commit again.
+        branch: The branch that it is committed to.
     """
     ordinals = snapshot_ordinals(metadata)
     first, last = (snapshot_name(others.snapshots[i].snapshot_id, ordinals) for i in (0, -1))
@@ -55,7 +60,7 @@ def elsewhere_words(metadata: TableMetadata, base: Snapshot, others: CommitsElse
     costs = "costs it a try" if retried else "has it refused"
     return (
         f"{count(len(others.snapshots), 'snapshot')} ({which}) came after "
-        f"{snapshot_name(base.snapshot_id, ordinals)}, and not on main{where}. All branches share one metadata file: "
-        f"each commit to any of them {costs}. No validation looks at another branch. A job that began after "
-        f"{last} does not lose to these."
+        f"{snapshot_name(base.snapshot_id, ordinals)}, and not on {shorten(branch, LONG)}{where}. All branches share "
+        f"one metadata file: each commit to any of them {costs}. No validation looks at another branch. A job that "
+        f"began after {last} does not lose to these."
     )

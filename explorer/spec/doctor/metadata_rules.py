@@ -25,6 +25,7 @@ from explorer.spec.doctor.remedy_cases import (
     SWAPPED,
     ZERO,
 )
+from explorer.spec.schemas.sort_columns import dropped_columns, words_for_writers
 from explorer.spec.secrets.redaction import HIDDEN, redact
 from explorer.spec.secrets.secret_names import ALONE, WITHIN, holds_secret
 from explorer.spec.text.names import base_name
@@ -59,6 +60,7 @@ def table_rules(meta: TableMetadata, previous: TableMetadata | None = None) -> I
     yield from _ids(meta, previous, here)
     for schema in meta.schemas:
         yield from _schema(meta, schema, here)
+    yield from _old_orders(meta, here)
     yield from _types(meta, here)
     yield from _date_promotions(meta, here)
     yield from _zero_ids(meta, here)
@@ -303,6 +305,14 @@ def _zero_ids(meta: TableMetadata, here: Any) -> Iterator[Finding]:
             severity="info",
             columns=(field.name,),
         )
+
+
+def _old_orders(meta: TableMetadata, here: Any) -> Iterator[Finding]:
+    """Of rule 63: an older sort order may go by a column that was dropped (apache/iceberg#16519)."""
+    if words := words_for_writers(meta):
+        orders = [order for order in meta.sort_orders if order.order_id != meta.default_sort_order_id]
+        ids = [order.order_id for order in orders if dropped_columns(order, meta)]
+        yield here("readers-differ", words.rstrip("."), location="/sort-orders", found=ids, severity="info")
 
 
 def _snapshot_schema(meta: TableMetadata, here: Any) -> Iterator[Finding]:

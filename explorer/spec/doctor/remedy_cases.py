@@ -183,6 +183,8 @@ NAN = "it has NaN, which bounds leave out: Spark takes NaN for the greatest, and
 NAN_COUNTED = f"{NAN}; where Iceberg before 1.11 answers MAX from bounds, it leaves NaN out (#15069)"
 NAN_UNCOUNTED = f"{NAN}; its manifest does not count it, so MAX that Spark answers from bounds leaves it out (#15069)"
 WIDE_BOUND = "which the spec allows: Spark answers {} from it, without opening the file"
+OLD_ORDER = "writes of Spark with Iceberg 1.11.0, compaction among them, fail"
+"""Of an older sort order that goes by a dropped column."""
 NO_LIVE = "the list counts no live file in it"
 LOST_FILES = (
     "Spark does not read these rows, and the next commit of Iceberg Java (an INSERT, a DELETE, a compaction) leaves "
@@ -202,6 +204,7 @@ def effect_of_wrong_partition(transform: str) -> str:
 
 CASES: Mapping[tuple[str, str], str] = {
     ("manifest-counts", NO_LIVE): "no-live-counted",
+    ("readers-differ", OLD_ORDER): "old-order",
     ("readers-differ", ONE_TOO_HIGH.rpartition("{}")[2]): "early-partition",
     ("partition-value", WRAPPED.rpartition("{}")[2]): "wrapped-partition",
     ("partition-value", OF_DELETE): "delete-value",

@@ -183,6 +183,8 @@ TEXTS_OF: Mapping[str, str] = {
     "has, rewrite_data_files too. Nothing in Spark mends a manifest list. Write each list that says so anew in its "
     "place, with the counts that are expected: icedive docs broken-tables has a program. Entries, deletes, "
     "partitions and row ids stay as they are. Keep a copy of the list.{inserted}",
+    "old-order": "Nothing has to be done in the table, and nothing in Spark takes an older sort order away. Write with "
+    "Iceberg 1.10.1, or with 1.12 or later.",
     "wrong-list": "Do not run rewrite_manifests or rewrite_data_files before: deletes apply by sequence numbers, and "
     "rows are read by specs and row ids that may be wrong. {back}",
     "rows-added": "See whether rows are there twice (icedive data diff TABLE BEFORE AFTER shows what came between the "
@@ -400,6 +402,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "overwritten-log": "Y",
     "swapped-metadata": "Y",
     "no-live-counted": "N",
+    "old-order": "H",
     "wrong-list": "G",
     "rows-added": "W",
     "rounded-ids": "Y",

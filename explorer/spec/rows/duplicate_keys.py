@@ -70,6 +70,7 @@ class DuplicateKeys:
         keys: How many keys several rows have.
         rows: How many rows these keys have together.
         first: The keys that most rows have.
+        by_schema: Whether the key is the schema's identifier fields, as none was named.
     """
 
     columns: tuple[str, ...]
@@ -77,13 +78,18 @@ class DuplicateKeys:
     keys: int
     rows: int
     first: tuple[DuplicateKey, ...]
+    by_schema: bool = False
 
     @property
     def words(self) -> str:
-        """The answer in a sentence."""
+        """The answer in sentences."""
         names = ", ".join(self.columns)
         if not self.keys:
-            return f"At {self.snapshot}, no two rows have the same {names}."
+            other = (
+                " That is the schema's key (its identifier fields). To look for another one, name its columns: --key "
+                "COLUMN, once for each."
+            )
+            return f"At {self.snapshot}, no two rows have the same {names}.{other if self.by_schema else ''}"
         return (
             f"At {self.snapshot}, {count(self.keys, 'key')} ({names}) {'has' if self.keys == 1 else 'have'} several "
             f"rows: {self.rows:,} in total, {self.rows - self.keys:,} too many if keys are to be unique."
