@@ -299,5 +299,6 @@ def conflict(
         note = f"{MERGE_WITH if where.strip() else MERGE_WITHOUT}. {MERGE_SNAPSHOT}. {MERGE_OF_INSERTS}"
     note = OVERWRITES if level == NO_ISOLATION else note
     lines += [note] if note else []
-    data = plain(asdict(decision)) | {"words": decision.words, "isolation": level, "validations": list(checks)}
+    told = {name: value for name, value in asdict(decision).items() if name != "usual_ms"}  # which the words have
+    data = plain(told) | {"words": decision.words, "isolation": level, "validations": list(checks)}
     return Answer(decision, lambda: data, lambda: lines, parts=lambda: conflict_blocks(decision, level, checks, note))
