@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.snapshots.lineage import current_log, lineage
 from tests.statements.printed import statements
 from tests.support import direct
-from tests.support.report_tables import found, java_table, spark_namespace
+from tests.support.report_tables import found, java_table
 from tests.unit.test_screen import run
 
 SPACE = "sandbox.eleventh"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def differs(name: str) -> list[Finding]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -13,22 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from explorer.spark_engine.spark import SparkEngine
 from explorer.storage.paths import local_path
 from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.support import direct
-from tests.support.report_tables import found, java_table, live_files, spark_namespace
+from tests.support.report_tables import found, java_table, live_files
 from tests.support.small_tables import newest_metadata
 from tests.unit.test_screen import run
 
 SPACE = "sandbox.fourteenth"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def expire_by_api(session: Any, name: str) -> None:

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from explorer.spark_engine.spark import SparkEngine
 from tests.statements.printed import statements
-from tests.support.report_tables import java_table, spark_namespace
+from tests.support.report_tables import java_table
 from tests.unit.test_cli import run
 from tests.unit.test_left_of_plans import change_data, random_keys, two_files_worth
 
 SPACE = "sandbox.leftplans"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def test_buckets_confine_equality_deletes(session: Any, tmp_path: Path) -> None:

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from explorer.reports.maintenance import preview
-from explorer.spark_engine.spark import SparkEngine
 from explorer.table import open_table
 from tests.cases.mini import Table
-from tests.support.report_tables import spark_namespace
 from tests.support.small_tables import newest_metadata
 
 SPACE = "sandbox.nineteenth"
 MAPPING = [{"field-id": 1, "names": ["c1"]}, {"field-id": 3, "names": ["c2"]}]
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def rows(session: Any, name: str) -> list[tuple[Any, ...]]:

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import explorer
 from explorer.reports.maintenance.previews import preview
-from explorer.spark_engine.spark import SparkEngine
 from tests.statements.printed import statements
 from tests.support import direct
-from tests.support.report_tables import found, spark_namespace
+from tests.support.report_tables import found
 
 SPACE = "sandbox.spent"
 MERGE_ON_READ = "'write.delete.mode'='merge-on-read', 'write.delete.granularity'='partition'"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def compacted(session: Any, name: str, spec: str, version: int) -> None:

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.doctor.findings import Finding
 from tests.cases import thirteenth
 from tests.statements.printed import statements
 from tests.support import direct
-from tests.support.report_tables import found, java_table, live_files, spark_namespace
+from tests.support.report_tables import found, java_table, live_files
 from tests.unit.test_screen import run
 
 SPACE = "sandbox.thirteenth"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def test_a_table_made_with_a_sort_order(session: Any) -> None:

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.text.units import instant
 from tests.cases.mini import T0
 from tests.spark.test_twentyninth_sink_reports import register
 from tests.support import direct
-from tests.support.report_tables import java_table, spark_namespace
+from tests.support.report_tables import java_table
 from tests.unit.test_cli import run
 from tests.unit.test_thirtieth_engine_reports import logged, pyiceberg_table, stored
 
 SPACE = "sandbox.thirtieth_engines"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def test_time_travel_where_the_log_was_erased(session: Any, tmp_path: Path) -> None:

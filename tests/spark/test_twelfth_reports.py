@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.doctor.table_properties import KNOWN, OF_COLUMNS, VALUES
 from tests.cases import twelfth
 from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.support import direct
-from tests.support.report_tables import found, java_table, run_java, spark_namespace
+from tests.support.report_tables import found, java_table, run_java
 from tests.unit.test_screen import run
 
 SPACE = "sandbox.twelfth"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def metadata_files(session: Any, name: str) -> list[Path]:

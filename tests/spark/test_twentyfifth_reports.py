@@ -5,28 +5,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from explorer.errors import StatementFailed
-from explorer.spark_engine.spark import SparkEngine
 from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.support import direct
 from tests.support.feature_tables import OURS
-from tests.support.report_tables import found, spark_namespace
+from tests.support.report_tables import found
 from tests.support.small_tables import make_table, newest_metadata
 
 SPACE = "sandbox.twentyfifth"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def rows_of(session: Any, name: str) -> list[tuple[Any, ...]]:

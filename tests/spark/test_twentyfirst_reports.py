@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,10 @@ from explorer.storage.catalogs.sandbox_entries import forget_entries
 from explorer.table import open_table
 from tests.cases.mini import Table
 from tests.statements.printed import statements
-from tests.support.report_tables import found, spark_namespace
+from tests.support.report_tables import found
 from tests.support.small_tables import newest_metadata
 
 SPACE = "sandbox.twentyfirst"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def local(path: str) -> Path:

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from explorer.spark_engine.spark import SparkEngine
 from tests.cases.mini import Table
-from tests.support.report_tables import found, spark_namespace
+from tests.support.report_tables import found
 
 SPACE = "sandbox.twentyfourth"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def test_rows_get_their_partition_back_and_others_of_that_value_stay(session: Any, tmp_path: Path) -> None:

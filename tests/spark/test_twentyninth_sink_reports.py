@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from explorer.spark_engine.spark import SparkEngine
 from tests.spark.test_twentyfifth_reports import folder_catalog
-from tests.support.report_tables import found, java_table, spark_namespace
+from tests.support.report_tables import found, java_table
 from tests.unit.test_cli import run
 from tests.unit.test_twentyninth_sink_reports import sink, without_version
 
 SPACE = "sandbox.twentyninth_sinks"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def register(session: Any, name: str, metadata: str) -> None:

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from explorer.spark_engine.spark import SparkEngine
 from explorer.spec.doctor.findings import Finding
 from explorer.storage.paths import local_path
 from tests.statements.printed import statements
-from tests.support.report_tables import found, java_table, live_files, run_java, spark_namespace
+from tests.support.report_tables import found, java_table, live_files, run_java
 
 SPACE = "sandbox.came_back"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def place(path: Any) -> Path:

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from py4j.protocol import Py4JJavaError
 
 from explorer.reports.conflicts import explain_conflict
-from explorer.spark_engine.spark import SparkEngine
 from tests.statements.printed import statements
 from tests.support import direct
-from tests.support.report_tables import java_table, spark_namespace
+from tests.support.report_tables import java_table
 from tests.unit.test_cli import run
 
 SPACE = "sandbox.twentyseventh"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 def test_a_commit_to_a_branch_overtakes_one_to_main(session: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +18,11 @@ from tests.spark.test_lab import meet
 from tests.statements.printed import statements
 from tests.support import direct
 from tests.support.feature_tables import OURS
-from tests.support.report_tables import found, java_table, live_files, spark_namespace
+from tests.support.report_tables import found, java_table, live_files
 from tests.support.small_tables import newest_metadata
 from tests.unit.test_twentysixth_reports import WRONG_METRICS, four_commits, with_wrong_metrics
 
 SPACE = "sandbox.twentysixth"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 # -- a commit without a starting snapshot (apache/iceberg#2482) --------------------------------------------------------

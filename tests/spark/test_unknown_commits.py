@@ -3,24 +3,16 @@ row back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from explorer.spark_engine.spark import SparkEngine
 from explorer.storage.paths import local_path
 from tests.statements.printed import statements
-from tests.support.report_tables import found, spark_namespace
+from tests.support.report_tables import found
 
 SPACE = "sandbox.unknown"
-
-
-@pytest.fixture
-def session(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, SPACE) as session:
-        yield session
 
 
 @pytest.mark.parametrize("later", [False, True])
