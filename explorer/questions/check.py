@@ -21,7 +21,6 @@ from explorer.questions.parameters import (
 )
 from explorer.questions.registry import question
 from explorer.spec.commits.operations import KINDS, NO_ISOLATION, default_isolation, operation_without
-from explorer.spec.snapshots.branches import MAIN
 
 if TYPE_CHECKING:
     from explorer.queries.collection import Collection
@@ -280,7 +279,7 @@ def conflict(
     from explorer.render.rows import plain
     from explorer.render.writing_blocks import conflict_blocks
     from explorer.reports.conflicts import explain_conflict, names_no_start
-    from explorer.spec.snapshots.branches import about_main
+    from explorer.spec.snapshots.branches import MAIN, about_main
 
     begins: str | None = base
     if names_no_start(table, base):

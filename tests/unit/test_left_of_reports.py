@@ -178,6 +178,7 @@ ALTERNATIVES: dict[str, str] = {
     "or somebody took the line out": "= nothing has to be done in either case",
     "it was expired, or its commit was lost": "lost-metadata",
     "or its writer keeps no log": "begun-anew",
+    "may have been current": "= its id or a tag names a snapshot, whether it was current or not",
 }  # fmt: skip
 """Every text of the doctor that names alternatives, and how its remedy deals with them."""
 

@@ -170,7 +170,7 @@ def log_gap_rules(table: Table) -> Iterator[Finding]:
         return
     found = lost or unknown
     those = f"{count(len(found), 'ancestor')} of the current snapshot"
-    was = ("were" if len(found) > 1 else "was") if lost else "may have been"
+    current = ("were current" if len(found) > 1 else "was current") if lost else "may have been current"
     at = [gaps.lost[own][-1] for own in lost]
     more = f" {len(unknown):,} older ones may have been current too." if lost and unknown else ""
     told = gaps.taken_words() if lost else "no older metadata file is at hand that tells"
@@ -179,7 +179,7 @@ def log_gap_rules(table: Table) -> Iterator[Finding]:
         fails = "a time when one of them was current leads to an earlier snapshot, or fails"
     yield finding(
         "log-incomplete",
-        f"{those} {was} current, and {'have' if len(found) > 1 else 'has'} no line in the snapshot log: {told}.{more} "
+        f"{those} {current}, and {'have' if len(found) > 1 else 'has'} no line in the snapshot log: {told}.{more} "
         f"No row is lost. Time travel to {fails} ('Cannot find a snapshot older than'); by a snapshot's id or a tag it "
         "works. Iceberg 0.14.0 erased the log in each transaction of several operations (#5442), and an expiry drops "
         "what stands before the line of a snapshot that goes",
