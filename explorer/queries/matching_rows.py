@@ -173,15 +173,17 @@ class MatchingRows:
         self._look_on_spark([v for v in verdicts if v.keeps or self.reads_every_file], engine)
 
     def files_to_read(self) -> Iterator[tuple[str, int]]:
-        """Name the data files that `in_manifests` reads of all snapshots, in its order, with their sizes."""
+        """Name the data files that `in_manifests` reads of all snapshots and that are not in memory, in its order,
+        with their sizes."""
+        in_memory = self.reader.files_in_memory()
         verdicts = [v for v in self.scan.manifests(self._data) if v.keeps or self.reads_every_file]
         listed = [v.manifest for v in verdicts] if self._readings is None else []
         for manifest, stored in self.reader.tree.stored_entries(listed, metrics=True):
             live = live_in(manifest, stored)[0]
             reads = self.reads_every_file or pa.array(self.scan.files(manifest, live).outcome == READ)
             some = live if reads is True else live.filter(reads)
-            sizes = pc.fill_null(some["file_size_in_bytes"], 0)
-            yield from zip(some["file_path"].to_pylist(), sizes.to_pylist(), strict=True)
+            files = zip(some["file_path"].to_pylist(), some["file_size_in_bytes"].to_pylist(), strict=True)
+            yield from ((path, size) for path, size in files if path not in in_memory)
 
     def in_manifests(self, manifests: Sequence[ManifestFile], snapshot: Snapshot) -> list[MatchingFile]:
         """Find the live data files of a snapshot that have matching rows, one item for each live entry.

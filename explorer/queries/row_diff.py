@@ -148,12 +148,14 @@ def _rows_in_memory(
 
 
 def _files_to_read(reader: RowReader, sides: Sequence[_Side]) -> Iterator[tuple[str, int]]:
-    """The paths and sizes of the data files of both sides, each before the delete files that apply to it."""
+    """The paths and sizes of the data files of both sides that are not in memory, each after the delete files that
+    apply to it."""
+    in_memory = reader.files_in_memory()
     for side in sides:
         for data in side.differ.files:
-            yield data.path, data.size
-            deletes = (v.delete for v in reader.verdicts(side.files, data) if v.applies)
-            yield from ((d.path, d.size) for d in deletes if d.kind != "deletion_vector")
+            deletes = (v.delete for v in side.files.of(data) if v.applies)
+            needed = [*(d for d in deletes if d.kind != "deletion_vector"), data]
+            yield from ((file.path, file.size) for file in needed if file.path not in in_memory)
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,11 @@ class FileRows:
                 self._kept[key] = value
         return value
 
+    def files_in_memory(self) -> frozenset[str]:
+        """Return the paths of the files of which rows or deletes are kept."""
+        with self._lock:
+            return frozenset(key[1] for key in self._kept if key[0] in ("rows", "positions", "equality"))
+
     def rows(self, file: LiveFile, schema: Schema, lineage: bool = False) -> pa.Table:
         """All rows of a data file under a schema, with `_pos`; with `lineage` the row ids as readers see them. Raises
         UnreadableFile."""

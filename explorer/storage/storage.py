@@ -48,7 +48,7 @@ TAIL = 64 << 10
 
 
 class _Windows(threading.local):
-    """Those of the work of each thread, the innermost last."""
+    """The read windows of each thread's work, the innermost last."""
 
     def __init__(self) -> None:
         self.windows: list[ReadWindow] = []
@@ -229,7 +229,11 @@ class Storage:
             return FilePart(data, whole - len(data), whole)
 
         windows = self._of_thread.windows
-        remote = ((path, TAIL if ends else size) for path, size in wanted if not self.is_local(path))
+        remote = (
+            (path, TAIL if ends else size)
+            for path, size in wanted
+            if isinstance(path, str) and isinstance(size, int) and not self.is_local(path)
+        )
         windows.append(window := ReadWindow(fetch, remote))
         try:
             yield

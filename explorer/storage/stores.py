@@ -55,8 +55,9 @@ LEFT = (
 
 @functools.cache
 def requests() -> ThreadPoolExecutor:
-    """The threads that wait for stores. Each question has at most EACH requests here, so nobody waits longer for a turn
-    than others have questions; and where those take all threads, each question's own thread asks for what it needs."""
+    """The threads that wait for stores. Each question has at most EACH requests for metadata here, and as many for
+    data, so nobody waits long for a turn; and where those take all threads, each question's own thread asks for what
+    it needs."""
     return ThreadPoolExecutor(IN_FLIGHT, "store")
 
 

@@ -84,6 +84,15 @@ def test_answers_are_those_of_a_local_table(store: Store, tmp_path: Path) -> Non
     assert remote.row_diff(at, "main").changes.deleted.num_rows == 1
 
 
+def test_data_files_in_memory_are_not_fetched_again(store: Store) -> None:
+    table = opened(store)
+    table.row_history("id = 7")
+    assert store.proxy.of_kind["parquet"] >= COMMITS
+    store.proxy.reset()
+    assert table.row_history("id = 107").events
+    assert store.proxy.of_kind["parquet"] <= 3  # footers
+
+
 def test_a_busy_store_is_asked_again(store: Store) -> None:
     tries = Counter[str]()
 

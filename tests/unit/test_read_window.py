@@ -11,7 +11,7 @@ import pytest
 
 from explorer.errors import UnreadableFile
 from explorer.progress import Watch
-from explorer.storage.read_window import ROOM, FilePart, ReadWindow
+from explorer.storage.read_window import MAX_HELD_BYTES, MAX_NAMES_AHEAD, FilePart, ReadWindow
 from explorer.storage.storage import Storage
 from explorer.storage.stores import EACH
 
@@ -54,8 +54,8 @@ def test_as_many_as_may_be_are_fetched_and_the_next_when_one_is_read() -> None:
 
 
 def test_the_bytes_that_are_held_have_a_limit() -> None:
-    fetches, quarter = Fetches(), ROOM // 4
-    window = ReadWindow(fetches, [("too-large", ROOM + 1), ("unknown", 0), *names(100, quarter)])
+    fetches, quarter = Fetches(), MAX_HELD_BYTES // 4
+    window = ReadWindow(fetches, [("too-large", MAX_HELD_BYTES + 1), ("unknown", 0), *names(100, quarter)])
     wait_until(lambda: len(fetches.asked) == 4)
     assert window.part("too-large") is None
     assert window.part("unknown") is None
@@ -63,6 +63,43 @@ def test_the_bytes_that_are_held_have_a_limit() -> None:
         assert window.part(f"file-{at}") is not None
         wait_until(lambda at=at: len(fetches.asked) == 4 + at)  # type: ignore[misc]
     window.close()
+
+
+def test_no_more_bytes_are_held_than_the_limit() -> None:
+    fetches = Fetches()
+    window = ReadWindow(fetches, names(4, MAX_HELD_BYTES - 1))
+    wait_until(lambda: fetches.asked == ["file-0"])
+    assert window.part("file-0") is not None
+    assert window.part("file-1") is None
+    wait_until(lambda: fetches.asked == ["file-0", "file-2"])
+    assert window.part("file-2") is not None
+    window.close()
+
+
+@pytest.mark.parametrize("size", [0, MAX_HELD_BYTES + 1])
+def test_names_of_files_that_do_not_fit_are_not_all_asked_for(size: int) -> None:
+    asked_for: list[int] = []
+    window = ReadWindow(Fetches(), ((f"file-{asked_for.append(at)}-{at}", size) for at in range(10_000)))  # type: ignore[func-returns-value]
+    assert len(asked_for) <= MAX_NAMES_AHEAD
+    for at in range(100):
+        assert window.part(f"file-{at}") is None
+    assert len(asked_for) <= MAX_NAMES_AHEAD + 100
+    window.close()
+
+
+def test_what_names_the_files_may_read_files_itself() -> None:
+    parts: list[FilePart | None] = []
+    windows: list[ReadWindow] = []
+
+    def wanted() -> Iterator[tuple[str, int]]:
+        for path, size in names(2 * EACH):
+            parts.extend(window.part("file-0") for window in windows)
+            yield path, size
+
+    windows.append(ReadWindow(Fetches(), wanted()))
+    windows[0].part("file-1")
+    assert parts == [None]
+    windows[0].close()
 
 
 def test_names_are_asked_for_as_there_is_room() -> None:

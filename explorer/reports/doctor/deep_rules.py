@@ -133,8 +133,7 @@ class _Deep:
         listed = (self.lists.records[path] for path in self.lists.held)
         for manifest, stored in self.table.tree.stored_entries([m for m in listed if m.content == 0]):
             live = live_entries(stored, manifest)
-            sizes = pc.fill_null(live["file_size_in_bytes"], 0)
-            yield from zip(live["file_path"].to_pylist(), sizes.to_pylist(), strict=True)
+            yield from zip(live["file_path"].to_pylist(), live["file_size_in_bytes"].to_pylist(), strict=True)
 
     def _data_findings(self, deletes: dict[Any, tuple[LiveFile, int]]) -> Iterator[Finding]:
         """Look into the data files, and gather the delete files, each with the snapshots that read it as a mask."""
