@@ -11,7 +11,7 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.queries.filters import filter_columns, may_match, parse_filter
-from explorer.queries.uncounted_files import lost_words, uncounted_files
+from explorer.queries.miscounted_manifests import lost_words, uncounted_manifests
 from explorer.spec.commits.commit import (
     HISTORY,
     Decision,
@@ -179,7 +179,7 @@ def explain_conflict(
         sure = decision_of(table, replace(intent, replaced=(), referenced=()), later, before, moved)
         decision = replace(sure, unless=() if sure.outcome == "refused" else decision.conflicts)
     decision = _with_notes(table, intent, later, decision, current)
-    if what.retried and decision.outcome != "refused" and (lost := uncounted_files(table.tree, current)):
+    if what.retried and decision.outcome != "refused" and (lost := uncounted_manifests(table.tree, current)):
         decision = replace(decision, notes=(lost_words(lost), *decision.notes))
     if not others.snapshots:
         is_single = decision.outcome == "commit" and not what.retried

@@ -7,7 +7,8 @@ from typing import Any
 
 from explorer.model.manifest import ManifestFile
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.queries.uncounted_files import lost_words, uncounted_files
+from explorer.queries.miscounted_manifests import lost_words, uncounted_manifests
+from explorer.spec.entries.entries import NO_LIVE
 from explorer.spec.maintenance.manifest_merges import (
     append_bytes,
     has_live,
@@ -20,7 +21,7 @@ from explorer.spec.text.units import count, human_bytes
 
 RowDicts = list[dict[str, Any]]
 KINDS = ("data", "deletes")
-UNCOUNTED = "the manifest list counts no live file in it, though it has some"
+LIVE_BUT_DROPPED = f"{NO_LIVE}, though it has some"
 """Why an append drops a manifest that it must not drop."""
 
 
@@ -32,7 +33,7 @@ def plan_append(tree: MetadataTree) -> tuple[list[str], RowDicts]:
     bins = next_append(listed, metadata.properties, metadata.default_spec_id or 0, length)
     merged = [b for b in bins if b.merged]
     gone = [m for m in listed if not has_live(m)]
-    lost = uncounted_files(tree)
+    lost = uncounted_manifests(tree)
     rows: RowDicts = []
     for number, group in enumerate(bins, 1):
         shared = {
@@ -46,7 +47,7 @@ def plan_append(tree: MetadataTree) -> tuple[list[str], RowDicts]:
         {
             "becomes": "dropped",
             "bin": None,
-            "reason": UNCOUNTED if m.manifest_path in lost else left,
+            "reason": LIVE_BUT_DROPPED if m.manifest_path in lost else left,
             **_facts(m),
             **row,
         }

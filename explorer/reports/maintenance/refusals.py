@@ -13,8 +13,8 @@ from explorer.errors import OutsideRoots, UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.queries.metadata_tree import MetadataTree
+from explorer.queries.miscounted_manifests import LIVE_FILE_COUNTS, live_file_counts
 from explorer.queries.parquet_groups import columns_spark_cannot_rewrite
-from explorer.queries.uncounted_files import LIVE_FILES, live_files
 from explorer.spec.deletes.delete_pairs import fitting
 from explorer.spec.deletes.deletes import lacks_place, target_file
 from explorer.spec.doctor.loading import explain_not_loaded
@@ -73,7 +73,7 @@ def find_unfit_manifest(tree: MetadataTree) -> str:
     Args:
         tree: A complete one, which raises UnreadableFile for what cannot be read.
     """
-    unfit = tree.read(Parts(tree.manifests(tree.metadata.current_snapshot), False, _unfit, LIVE_FILES))
+    unfit = tree.read(Parts(tree.manifests(tree.metadata.current_snapshot), False, _unfit, LIVE_FILE_COUNTS))
     row = next((row for part in unfit.read() for row in part.to_pylist()), None)
     if row is None:
         return ""
@@ -92,14 +92,14 @@ def find_unfit_manifest(tree: MetadataTree) -> str:
 
 
 def _unfit(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    """LIVE_FILES, with a row if a live entry of a manifest has another content than the manifest list says, or if the
-    list counts no live entry: then with the content."""
+    """LIVE_FILE_COUNTS, with a row if a live entry of a manifest has another content than the manifest list says, or if
+    the list counts no live entry: then with the content."""
     is_live = pc.not_equal(stored["status"], DELETED).to_numpy()
     number, path = int((is_live & ~fitting(manifest, ints(stored["content"], 0))).sum()), manifest.manifest_path
     rows = [{"manifest_path": path, "files": number, "content": None}] if number else []
     if manifest.counts_no_live and is_live.any():
         rows.append({"manifest_path": path, "files": int(is_live.sum()), "content": manifest.content})
-    return pa.Table.from_pylist(rows, schema=LIVE_FILES)
+    return pa.Table.from_pylist(rows, schema=LIVE_FILE_COUNTS)
 
 
 def explain_miscounted(tree: MetadataTree, paths: Collection[str]) -> str:
@@ -111,7 +111,7 @@ def explain_miscounted(tree: MetadataTree, paths: Collection[str]) -> str:
         paths: Those of the current snapshot that would be written anew.
     """
     some = [m for m in tree.manifests(tree.metadata.current_snapshot) if m.manifest_path in paths]
-    live = live_files(tree, some)
+    live = live_file_counts(tree, some)
     counted = {m.manifest_path: (m.added_files_count or 0) + (m.existing_files_count or 0) for m in some}
     wrong = [path for path, number in live.items() if number != counted[path]]
     if not wrong or sum(live.values()) == sum(counted.values()):

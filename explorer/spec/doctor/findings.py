@@ -21,9 +21,10 @@ from explorer.spec.doctor.remedies import (
     remedy,
     unless_not_loaded,
 )
-from explorer.spec.doctor.remedy_cases import ADDS_ROWS, CASES, HAS_LOST_SCHEMA, LOST_FILES, NO_LIVE
+from explorer.spec.doctor.remedy_cases import ADDS_ROWS, CASES, HAS_LOST_SCHEMA, LOST_FILES
 from explorer.spec.doctor.remedy_texts import LETTER_OF_CASE, MISREAD_BY, REMEDY_OF, Remedy
 from explorer.spec.doctor.rules import BY_ID, EXIT_CODES, RULES, Depth, Level, Rule, Severity
+from explorer.spec.entries.entries import NO_LIVE
 from explorer.spec.secrets.redaction import redact
 from explorer.spec.snapshots.lineage import ancestry
 

@@ -21,9 +21,9 @@ from explorer.spec.doctor.remedy_cases import (
     DROPPED_SOURCE,
     LOST_DELETES,
     LOST_FILES,
-    NO_LIVE,
     WRONG_NOW,
 )
+from explorer.spec.entries.entries import NO_LIVE
 from explorer.spec.entries.manifest_headers import field_ids_of
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.snapshots.ancestors import Ancestors

@@ -9,6 +9,7 @@ from typing import Any
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.doctor.insert_by_path import COMMITS, FIRST, keeping_insert
 from explorer.spec.doctor.lost_metadata import LostSchema, copy_with_uuid, mended_copy
 from explorer.spec.doctor.missing_files import MissingFile, removal_words
 from explorer.spec.doctor.remedy_cases import BY_AGE
@@ -31,7 +32,6 @@ from explorer.spec.doctor.remedy_texts import (
     UNOPENED,
     Remedy,
 )
-from explorer.spec.doctor.uncounted_files import COMMITS, FIRST, keeping_insert
 from explorer.spec.maintenance.manifest_merges import rewrite_manifests
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.retention import gc_refusal, is_of_nessie
@@ -95,7 +95,7 @@ OLDEST = (
 )
 OF_WHAT_IS_READ = ("header-schema", "old-manifest", "nan-order")
 """Cases with advice on the current snapshot's files, though their letters have none."""
-UNCOUNTED = "no-live-counted"
+NO_LIVE_CASE = "no-live-counted"
 """The case of a list that counts no live file in a manifest that has some."""
 MAX_FILES = 20
 """Files that a remedy names."""
@@ -260,7 +260,7 @@ def remedy(
         again=_again(situation, catalog, name) if rule == "manifest-missing" and not anew else "",
         inserted=keeping_insert(situation.uncounted, metadata, situation.listed, f"{catalog}.{name}",
                                 situation.opened and not situation.misread)
-        if metadata and rule == UNCOUNTED else "",
+        if metadata and rule == NO_LIVE_CASE else "",
     )  # fmt: skip
     if rule == "file-missing" and BY_AGE in what:
         text = f"If it was {BY_AGE} (a lifecycle rule), end that first: the next oldest files are next. {text}"
@@ -268,7 +268,7 @@ def remedy(
     text += _answered_wrong(rule, situation, columns, what, _is_of_deletes(situation, file, node, location))
     text = _first_go_back(text, letter, situation)
     text = _first_allow_removal(text, metadata, f"{catalog}.{name}") if metadata else text
-    if rule != UNCOUNTED and UNCOUNTED in situation.rules and COMMITS.search(text):
+    if rule != NO_LIVE_CASE and NO_LIVE_CASE in situation.rules and COMMITS.search(text):
         return FIRST
     return UNOPENED + text if writes and not situation.opened else text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from explorer.spec.entries.entries import NO_LIVE
 from explorer.spec.schemas.stored_types import DECODES_NANOSECONDS, PLAIN_DATE, RIGHT
 
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -185,7 +186,6 @@ NAN_UNCOUNTED = f"{NAN}; its manifest does not count it, so MAX that Spark answe
 WIDE_BOUND = "which the spec allows: Spark answers {} from it, without opening the file"
 OLD_ORDER = "writes of Spark with Iceberg 1.11.0, compaction among them, fail"
 """Of an older sort order that goes by a dropped column."""
-NO_LIVE = "the list counts no live file in it"
 LOST_FILES = (
     "Spark does not read these rows, and the next commit of Iceberg Java (an INSERT, a DELETE, a compaction) leaves "
     "the manifest out: then no reader has the rows (#10919)"

@@ -18,6 +18,8 @@ INHERITED = ("snapshot_id", "sequence_number", "file_sequence_number", "first_ro
 STORED_ORIGIN = "stored"
 WORDS = pa.dictionary(pa.int32(), pa.string())
 """The type of reasons and origins: few are different."""
+NO_LIVE = "the manifest list counts no live file in it"
+"""Why Iceberg Java does not open a manifest, and leaves it out of a commit that merges manifests."""
 LIVE = ("ADDED", "EXISTING")
 """Logical statuses of what readers see."""
 

@@ -9,7 +9,6 @@ from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.remedy_cases import (
     ENTRIES_SCHEMA,
     NO_CURRENT_ID,
-    NO_LIVE,
     NO_SCHEMA_FIELD,
     NO_SCHEMA_ID,
     NO_SOURCE,
@@ -17,6 +16,7 @@ from explorer.spec.doctor.remedy_cases import (
     ZERO,
 )
 from explorer.spec.doctor.remedy_texts import MISREAD_BY
+from explorer.spec.entries.entries import NO_LIVE
 from explorer.spec.readers.table_features import TableFeature
 from explorer.spec.text.names import base_name
 

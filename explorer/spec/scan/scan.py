@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionSpec, TableMetadata
-from explorer.spec.entries.entries import ADDED, EXISTING
+from explorer.spec.entries.entries import ADDED, EXISTING, NO_LIVE
 from explorer.spec.filters.expressions import (
     FALSE,
     TRUE,
@@ -42,8 +42,6 @@ from explorer.spec.values.transforms import is_narrow
 from explorer.spec.values.values import distinct_partitions, partition_path
 
 READ, BY_PARTITION, BY_METRICS = 0, 1, 2
-NONE_COUNTED = "the manifest list counts no live file in it"
-"""Why a manifest is not opened whose files are all gone, as its counts say."""
 OUTCOMES = ("read", "skipped by its partition", "skipped by column metrics")
 """What becomes of a file, by READ, BY_PARTITION and BY_METRICS."""
 
@@ -158,7 +156,7 @@ class Scan:
     def _manifest(self, manifest: ManifestFile, verdicts: Verdicts, sure: Mask, at: int | None) -> ManifestVerdict:
         keeps = at is None or bool(verdicts.may[at])
         if keeps and manifest.counts_no_live:
-            return ManifestVerdict(manifest, False, ScanReason("", NONE_COUNTED, False), "entries")
+            return ManifestVerdict(manifest, False, ScanReason("", NO_LIVE, False), "entries")
         if at is None:
             return ManifestVerdict(manifest, True, ScanReason("", "it has no partition summaries", True))
         if keeps and verdicts.expression == TRUE:

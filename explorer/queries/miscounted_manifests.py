@@ -1,4 +1,4 @@
-"""Live files in manifests whose counts say that there are none: Iceberg Java's next commit loses them."""
+"""Manifests whose live files are not as many as the manifest list counts, and what commits then lose."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.text.names import base_name
 from explorer.spec.text.units import count
 
-LIVE_FILES = pa.schema([("manifest_path", pa.string()), ("files", pa.int64()), ("content", pa.int32())])
+LIVE_FILE_COUNTS = pa.schema([("manifest_path", pa.string()), ("files", pa.int64()), ("content", pa.int32())])
 """A row a manifest: how many live files it has, and of what content the list says that they are."""
 
 
-def live_files(tree: MetadataTree, manifests: Sequence[ManifestFile]) -> dict[str, int]:
+def live_file_counts(tree: MetadataTree, manifests: Sequence[ManifestFile]) -> dict[str, int]:
     """Return how many live files manifests have, by their paths.
 
     Args:
         tree: The table's.
         manifests: The manifests; each is read.
     """
-    rows = tree.read(Parts(list(manifests), False, _live, LIVE_FILES)).read() if manifests else ()
+    rows = tree.read(Parts(list(manifests), False, _live, LIVE_FILE_COUNTS)).read() if manifests else ()
     return {row["manifest_path"]: row["files"] for part in rows for row in part.to_pylist()}
 
 
-def uncounted_files(tree: MetadataTree, snapshot: Snapshot | None = None) -> dict[str, int]:
+def uncounted_manifests(tree: MetadataTree, snapshot: Snapshot | None = None) -> dict[str, int]:
     """Return the manifests in which the list of a snapshot counts no live file though they have some, with how many.
 
     Args:
@@ -38,7 +38,8 @@ def uncounted_files(tree: MetadataTree, snapshot: Snapshot | None = None) -> dic
         snapshot: The snapshot; None for the current one.
     """
     listed = tree.manifests(tree.metadata.current_snapshot if snapshot is None else snapshot)
-    return {path: files for path, files in live_files(tree, [m for m in listed if m.counts_no_live]).items() if files}
+    uncounted = live_file_counts(tree, [m for m in listed if m.counts_no_live])
+    return {path: files for path, files in uncounted.items() if files}
 
 
 def lost_words(uncounted: Mapping[str, int]) -> str:
@@ -57,7 +58,7 @@ def lost_words(uncounted: Mapping[str, int]) -> str:
 
 
 def _live(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    """LIVE_FILES, of one manifest."""
+    """LIVE_FILE_COUNTS, of one manifest."""
     number = int(pc.not_equal(stored["status"], DELETED).to_numpy().sum())
     row = {"manifest_path": manifest.manifest_path, "files": number, "content": manifest.content}
-    return pa.Table.from_pylist([row], schema=LIVE_FILES)
+    return pa.Table.from_pylist([row], schema=LIVE_FILE_COUNTS)
