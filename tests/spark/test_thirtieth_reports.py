@@ -17,7 +17,7 @@ from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.support import direct
 from tests.support.report_tables import found, spark_namespace
-from tests.support.thirtieth_tables import current_list, mend, metadata_file, uncounted, upserted
+from tests.support.thirtieth_tables import current_list, mend, metadata_file, uncounted, uncounted_before, upserted
 
 REWRITE = "CALL sandbox.system.rewrite_data_files(table => '{}', options => map('rewrite-all', 'true'))"
 MERGE = "CALL sandbox.system.rewrite_manifests('{}')"
@@ -128,6 +128,38 @@ def test_the_remedy_of_other_wrong_counts_keeps_the_rows(
     spark.sql(MERGE.format(f"thirtieth.{own}"))
     assert ids(spark, name) == [1, 2, 3, 4]
     assert not found(name, "manifest-counts", snapshot="main")
+
+
+def test_a_list_of_an_older_snapshot_that_counts_none_loses_rows_after_a_rollback_alone(
+    spark: Any, tmp_path: Path
+) -> None:
+    table = uncounted_before(tmp_path / "t")
+    before = table.md["snapshots"][-2]["snapshot-id"]
+    name = registered(spark, table, "before")
+    [finding] = found(name, "manifest-counts", deep=True)
+    assert not statements(finding.remedy)
+    assert ids(spark, name) == [1, 2, 3, 4]
+    old = spark.sql(f"SELECT id FROM {name} VERSION AS OF {before}").collect()
+    assert sorted(row.id for row in old) == [1, 2]
+    spark.sql(f"INSERT INTO {name} VALUES (9, 'x')")
+    spark.sql(REWRITE.format("thirtieth.before"))
+    assert read_elsewhere(name) == [1, 2, 3, 4, 9]
+    spark.sql(f"CALL sandbox.system.rollback_to_snapshot('thirtieth.before', {before})")
+    spark.sql(f"INSERT INTO {name} VALUES (9, 'x')")
+    assert read_elsewhere(name) == [1, 2, 9]
+
+
+def test_no_insert_is_printed_for_rows_that_the_mended_list_counts(spark: Any, tmp_path: Path) -> None:
+    """Two lists are wrong, and the program mends the current one alone."""
+    table = uncounted(tmp_path / "t")
+    listed = [dict(record) for record in table.lists[table.md["current-snapshot-id"]]]
+    listed[-1]["added_files_count"] = 0
+    table.snapshot("append", listed)
+    name = registered(spark, table, "both")
+    mend([current_list(table)], tmp_path)
+    assert ids(spark, name) == [1, 2, 3, 4]
+    [finding] = found(name, "manifest-counts", deep=True)
+    assert not statements(finding.remedy)
 
 
 # -- readers that refuse equality deletes (j3-signalroom/apache_flink-kickstarter#769) ---------------------------------

@@ -50,6 +50,13 @@ def uncounted(
     return table
 
 
+def uncounted_before(folder: Path, of: str = "data") -> Table:
+    """The table of `uncounted` with a further snapshot, of the same manifests, whose list counts them rightly."""
+    table = uncounted(folder, delete=of == "deletes", of=of)
+    table.snapshot("append", [dict(record) for record in table.lists[table.md["current-snapshot-id"]]])
+    return table
+
+
 def current_list(table: Table) -> Path:
     """The current snapshot's manifest list."""
     return Path(table.md["snapshots"][-1]["manifest-list"].removeprefix("file://"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -11,20 +12,21 @@ from pyiceberg.table import StaticTable
 
 from explorer.cli import main
 from explorer.spec.doctor.findings import Finding
+from explorer.spec.doctor.remedy_cases import LOSES
 from explorer.spec.rows.duplicate_keys import DuplicateKeys
 from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.support import direct
 from tests.support.small_tables import make_table, newest_metadata
-from tests.support.thirtieth_tables import current_list, mend, metadata_file, uncounted, upserted
+from tests.support.thirtieth_tables import current_list, mend, metadata_file, uncounted, uncounted_before, upserted
 
 
 def run(*words: str) -> str:
     return CliRunner().invoke(main, list(words)).output
 
 
-def counts_found(table: Table, deep: bool = False) -> list[Finding]:
-    return [f for f in direct.doctor(str(table.folder), deep=deep).findings if f.rule == "manifest-counts"]
+def counts_found(table: Table, **how: Any) -> list[Finding]:
+    return [f for f in direct.doctor(str(table.folder), **how).findings if f.rule == "manifest-counts"]
 
 
 # -- a list that counts no live file in a manifest that has some (apache/iceberg#10919) --------------------------------
@@ -34,7 +36,7 @@ def test_rows_that_the_next_commit_loses_are_told_of(counted: int, version: int,
     table = uncounted(tmp_path / "t", {"added_files_count": counted}, version=version)
     [finding] = [f for f in counts_found(table) if "live in it" in f.what]
     assert "1 data file with 2 rows is live in it: Spark does not read these rows" in finding.what
-    assert "the next commit of Iceberg Java (an INSERT, a DELETE, a compaction) leaves the manifest out" in finding.what
+    assert f"{LOSES} by Iceberg Java leaves the manifest out" in finding.what
     assert [Path(path).name for path in finding.examples] == ["3.parquet"]
     assert finding.remedy.startswith("Stop all writers, and all maintenance that commits")
     assert "CALL" not in finding.remedy
@@ -120,6 +122,73 @@ def test_nothing_else_advises_a_commit_that_loses_the_rows(tmp_path: Path) -> No
     assert "DELETED" not in (planned := run("plan", place, "id = 3"))
     assert "the manifest list counts no live file in it" in planned
     assert run("readers", place).startswith("pyiceberg and polars can read the table. Spark")
+
+
+@pytest.mark.parametrize("of", ["data", "deletes"])
+def test_a_list_of_an_older_snapshot_that_counts_none_has_nothing_lost(of: str, tmp_path: Path) -> None:
+    """tests/spark/test_thirtieth_reports.py reads, writes and goes back."""
+    table = uncounted_before(tmp_path / "t", of)
+    before, current = table.md["snapshots"][-2]["snapshot-id"], table.md["current-snapshot-id"]
+    del table.md["snapshots"][-1]["summary"]["total-records"]
+    table.write()
+    place = str(table.folder)
+    [finding] = counts_found(table, deep=True)
+    assert (finding.severity, finding.snapshots) == ("warning", (before,))
+    assert "in Spark, time travel to such a snapshot " in finding.what
+    assert "leaves the manifest out" not in finding.what
+    assert finding.remedy.startswith("Writers may go on. Do not go back to such a snapshot (rollback_to_snapshot)")
+    assert not statements(finding.remedy)
+    others = [f for f in direct.doctor(place, deep=True).findings if f is not finding]
+    assert not [f for f in others if "First mend manifest-counts" in f.remedy]
+    assert "Let nobody commit" not in run(
+        "check", "conflict", place, f"snapshot-{len(table.md['snapshots']) - 1}", "append"
+    )
+    assert "counts no live file" not in run("maintain", "preview", place, "compact")
+    assert not counts_found(table, snapshot=current)
+
+
+def test_a_remedy_leads_back_to_no_snapshot_whose_list_counts_none(tmp_path: Path) -> None:
+    table = uncounted_before(tmp_path / "t")
+    table.append(table.parquet("9.parquet", {"id": [9], "p": ["x"]}))
+    Path(table.md["snapshots"][-1]["manifest-list"].removeprefix("file://")).unlink()
+    table.md["snapshots"] = [
+        s for s in table.md["snapshots"] if s["snapshot-id"] != table.md["snapshots"][-2]["snapshot-id"]
+    ]
+    table.md["snapshots"][-1]["parent-snapshot-id"] = table.md["snapshots"][-2]["snapshot-id"]
+    table.save()
+    [lost] = [f for f in direct.doctor(str(table.folder)).findings if f.rule == "manifest-list-missing"]
+    assert f"rollback_to_snapshot('your_db.your_table', {table.md['snapshots'][0]['snapshot-id']})" in lost.remedy
+
+
+def test_lists_that_count_otherwise_are_told_apart(tmp_path: Path) -> None:
+    """Both are wrong, in different words: each finding names the snapshots of its own list."""
+    table = uncounted(tmp_path / "t")
+    listed = [dict(record) for record in table.lists[table.md["current-snapshot-id"]]]
+    listed[-1]["added_files_count"] = 7
+    table.snapshot("append", listed)
+    older, newer = (s["snapshot-id"] for s in table.md["snapshots"][-2:])
+    found = {f.severity: f for f in counts_found(table, deep=True)}
+    assert {severity: f.snapshots for severity, f in found.items()} == {"error": (newer,), "warning": (older,)}
+    assert "rewrite_data_files" in found["error"].remedy
+
+
+def test_a_list_of_a_branch_that_counts_none_loses_rows_there_alone(tmp_path: Path) -> None:
+    table = uncounted_before(tmp_path / "t")
+    before = table.md["snapshots"][-2]["snapshot-id"]
+    table.md["refs"]["audit"] = {"snapshot-id": before, "type": "branch"}
+    del table.md["snapshots"][-1]["summary"]["total-records"]
+    table.write()
+    place = str(table.folder)
+    findings = direct.doctor(place, deep=True).findings
+    [finding] = [f for f in findings if f.rule == "manifest-counts"]
+    assert (finding.severity, finding.snapshots) == ("error", (before,))
+    assert "a MERGE or a compaction on branch audit by Iceberg Java leaves the manifest out" in finding.what
+    assert finding.remedy.startswith("Stop all writers of branch audit, and all maintenance that commits: ")
+    assert not statements(finding.remedy)
+    assert not [f for f in findings if "First mend manifest-counts" in f.remedy]
+    append = ("check", "conflict", place, "snapshot-2", "append")
+    assert "Let nobody commit" not in run(*append)
+    assert "Let nobody commit" in run(*append, "--branch", "audit")
 
 
 def test_a_manifest_of_deleted_entries_alone_is_no_fault(tmp_path: Path) -> None:

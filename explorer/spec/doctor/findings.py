@@ -21,7 +21,7 @@ from explorer.spec.doctor.remedies import (
     remedy,
     unless_not_loaded,
 )
-from explorer.spec.doctor.remedy_cases import ADDS_ROWS, CASES, HAS_LOST_SCHEMA, LOST_FILES
+from explorer.spec.doctor.remedy_cases import ADDS_ROWS, CASES, HAS_LOST_SCHEMA, NOT_SEEN
 from explorer.spec.doctor.remedy_texts import LETTER_OF_CASE, MISREAD_BY, REMEDY_OF, Remedy
 from explorer.spec.doctor.rules import BY_ID, EXIT_CODES, RULES, Depth, Level, Rule, Severity
 from explorer.spec.entries.entries import NO_LIVE
@@ -203,7 +203,7 @@ class RuleChoice:
         opened."""
         kept = [f for f in findings if f.rule not in self.skip]
         levels = self.severity or {}
-        bad = [f for f in kept if f.severity in ("fatal", "error") or _letter(f) in GOES_BACK]
+        bad = [f for f in kept if f.severity in ("fatal", "error") or _letter(f) in GOES_BACK or NO_LIVE in f.what]
         hurt = {i for f in bad for i in f.snapshots}
         now = metadata.current_snapshot_id if metadata else None
         lost_schema = _lost_schema(kept)
@@ -232,11 +232,11 @@ class RuleChoice:
 
 
 def _uncounted(findings: Iterable[Finding], now: int | None) -> tuple[str, ...] | None:
-    """The live data files of the current snapshot in whose manifests its list counts none; None where not all are
+    """The live data files of the current snapshot in whose manifests its own list counts none; None where not all are
     known."""
     alike = [one for f in findings for one in (f.members or (f,)) if NO_LIVE in one.what and now in one.snapshots]
-    files = {path: None for one in alike for path in one.examples if LOST_FILES in one.what}
-    number = sum(sum(v for k, v in one.expected.items() if k in LIVE_COUNTS) for one in alike if LOST_FILES in one.what)
+    files = {path: None for one in alike for path in one.examples if NOT_SEEN in one.what}
+    number = sum(sum(v for k, v in one.expected.items() if k in LIVE_COUNTS) for one in alike if NOT_SEEN in one.what)
     is_cut = any(f.count > len(f.members or (f,)) for f in findings if NO_LIVE in f.what)
     return None if is_cut or len(files) < number else tuple(files)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
+from explorer.spec.doctor.remedy_cases import LOSES
 from explorer.spec.text.names import in_backticks, name_in_sql, path_in_sql
 
 COMMITS = re.compile(
@@ -17,7 +18,7 @@ COMMITS = re.compile(
 """In the text of a remedy that leads to a commit of files."""
 FIRST = (
     "First mend manifest-counts, and let nobody commit until then: a manifest list counts no live file in a manifest "
-    "that has some, and the next commit of Iceberg Java leaves that manifest out."
+    f"that has some, and {LOSES} by Iceberg Java leaves that manifest out."
 )
 """What comes before any remedy that commits."""
 PLAIN = ("boolean", "int", "long", "float", "double", "date", "timestamp", "timestamptz", "string", "binary")

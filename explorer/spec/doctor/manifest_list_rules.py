@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -14,11 +14,13 @@ from explorer.model.manifest import FIELD_IDS, ManifestFile, ManifestHeader
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.doctor.avro_types import Oddity, odd_header, odd_names, odd_schema
 from explorer.spec.doctor.facts import COUNTS, LIVE, OWN
-from explorer.spec.doctor.findings import Finding, Refused, finding
+from explorer.spec.doctor.findings import LIVE_COUNTS, Finding, Refused, finding
 from explorer.spec.doctor.header_rules import header_rules
 from explorer.spec.doctor.remedy_cases import (
     DROPPED_COLUMN,
     DROPPED_SOURCE,
+    LACKS_DELETES,
+    LACKS_ROWS,
     LOST_DELETES,
     LOST_FILES,
     WRONG_NOW,
@@ -27,6 +29,7 @@ from explorer.spec.entries.entries import NO_LIVE
 from explorer.spec.entries.manifest_headers import field_ids_of
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.snapshots.ancestors import Ancestors
+from explorer.spec.snapshots.branches import MAIN, NAMED, branches_at
 from explorer.spec.text.names import first_of
 from explorer.spec.text.units import count, parse_int64, whole
 
@@ -70,6 +73,10 @@ class ManifestFacts:
             for names, column in ((COUNTS, "counts"), (LIVE, "live"), (OWN, "own"))
             for name, value in zip(names, self.one(column), strict=True)
         }
+
+
+def _mistold(record: ManifestFile) -> tuple[Any, ...]:
+    return tuple(getattr(record, name) for name in _MISTOLD)
 
 
 class Lists:
@@ -134,6 +141,24 @@ class Lists:
     def bit(self, snapshot_id: int | None) -> int:
         """A snapshot's bit; 0 for one that is not among these."""
         return 1 << self._at[snapshot_id] if snapshot_id in self._at else 0
+
+    @cached_property
+    def _told(self) -> dict[str, dict[tuple[Any, ...], int]]:
+        """By manifest: what lists say of it by _MISTOLD, and which snapshots' lists say so, as bits."""
+        told: dict[str, dict[tuple[Any, ...], int]] = {}
+        for n, snapshot in enumerate(self.snapshots):
+            for manifest in self.lists[snapshot.snapshot_id]:
+                masks, key = told.setdefault(manifest.manifest_path, {}), _mistold(manifest)
+                masks[key] = masks.get(key, 0) | 1 << n
+        return told
+
+    def telling(self, record: ManifestFile, names: Iterable[str]) -> tuple[int, ...]:
+        """The snapshots whose own lists say of a manifest what a record says, by some fields of _MISTOLD."""
+        places, own = [_MISTOLD.index(name) for name in names], _mistold(record)
+        mask = 0
+        for key, some in self._told[record.manifest_path].items():
+            mask |= some if all(key[at] == own[at] for at in places) else 0
+        return self.listing(mask)
 
     def of(self, rule: str, what: str, path: str, location: str = "", **more: Any) -> Finding:
         """A finding about a manifest, with the snapshots that list it."""
@@ -297,6 +322,8 @@ _ALIKE = (
     "first_row_id", *(f"{name}_count" for name in COUNTS),
 )  # fmt: skip
 """What all lists say of a manifest alike: neither it nor they change."""
+_MISTOLD = (*(f"{name}_count" for name in COUNTS), "min_sequence_number", "manifest_length")
+"""What a list says of a manifest that is held against what the manifest is."""
 _KEPT = ("partition_spec_id", "content", "sequence_number", "first_row_id")
 """What a rewrite of a manifest takes from its list, and writes for good."""
 COUNTED = (
@@ -439,20 +466,30 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
                 for name in COUNTS
                 if (recorded := getattr(m, f"{name}_count")) is not None and recorded != held.sums[name]
             }
-            if wrong and (m.manifest_path, "counts", str(wrong)) not in reported:
-                reported.add((m.manifest_path, "counts", str(wrong)))
-                lost = _uncounted(m, held) if m.counts_no_live else {}
+            told = (str(wrong), m.added_files_count, m.existing_files_count)
+            if wrong and (m.manifest_path, "counts", told) not in reported:
+                reported.add((m.manifest_path, "counts", told))
+                own = lists.telling(m, {*wrong, *LIVE_COUNTS})
+                lost = _uncounted(lists, m, held, own) if m.counts_no_live else {}
                 yield lists.of(
                     "manifest-counts",
                     lost.pop("what", "the list counts other than its entries: readers skip by these"),
                     m.manifest_path,
                     place,
                     **lost,
+                    snapshots=own,
                     found={k: v[0] for k, v in wrong.items()},
                     expected={k: v[1] for k, v in wrong.items()},
                 )
             least = held.one("min_sequence")
-            if least is not None and m.min_sequence_number > least and m.sequence_number:
+            told = (m.min_sequence_number,)
+            if (
+                least is not None
+                and m.min_sequence_number > least
+                and m.sequence_number
+                and (m.manifest_path, "least", told) not in reported
+            ):
+                reported.add((m.manifest_path, "least", told))
                 yield lists.of(
                     "min-sequence",
                     "a live entry is older: deletes may be taken not to apply to it",
@@ -460,9 +497,16 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
                     place,
                     found=m.min_sequence_number,
                     expected=f"at most {least}",
+                    snapshots=lists.telling(m, ("min_sequence_number",)),
                 )
             size = sizes.get(m.manifest_path)
-            if size is not None and m.manifest_length not in (None, size):
+            told = (m.manifest_length,)
+            if (
+                size is not None
+                and m.manifest_length not in (None, size)
+                and (m.manifest_path, "length", told) not in reported
+            ):
+                reported.add((m.manifest_path, "length", told))
                 yield lists.of(
                     "manifest-length",
                     f"the list says another length than the file has: {OTHER_LENGTH}",
@@ -470,6 +514,7 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
                     place,
                     found=m.manifest_length,
                     expected=f"{size} bytes",
+                    snapshots=lists.telling(m, ("manifest_length",)),
                 )
     for path, held in lists.held.items():
         record = lists.records[path]
@@ -480,8 +525,9 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
         yield from _adders(lists, path, held)
 
 
-def _uncounted(record: ManifestFile, held: ManifestFacts) -> dict[str, Any]:
-    """Of rule 28: fields of a finding on a manifest in which the list counts no live file, though it has some."""
+def _uncounted(lists: Lists, record: ManifestFile, held: ManifestFacts, snapshots: Iterable[int]) -> dict[str, Any]:
+    """Of rule 28: fields of a finding on a manifest in which the lists of some snapshots count no live file, though it
+    has some."""
     files, rows = (sum(held.sums[f"{status}_{what}"] for status in ("added", "existing")) for what in ("files", "rows"))
     if not files:
         return {}
@@ -490,7 +536,12 @@ def _uncounted(record: ManifestFile, held: ManifestFacts) -> dict[str, Any]:
         paths = paths or row["uncounted"][0].as_py()
     kind, what = ("delete file", "delete") if record.content else ("data file", "row")
     how = f"{count(files, kind)} with {count(rows, what)} {'is' if files == 1 else 'are'} live in it"
-    words = f"{NO_LIVE}, but {how}: {LOST_DELETES if record.content else LOST_FILES}"
+    words, branches = f"{NO_LIVE}, but {how}", branches_at(lists.meta, snapshots)
+    if not branches:
+        words = f"{words}: {LACKS_DELETES if record.content else LACKS_ROWS}"
+        return {"what": words, "examples": tuple(paths), "severity": "warning"}
+    where = "" if MAIN in branches else f" on branch {first_of(branches, NAMED)}"
+    words = f"{words}: {(LOST_DELETES if record.content else LOST_FILES).format(where)}"
     return {"what": words, "examples": tuple(paths)}
 
 

@@ -33,6 +33,7 @@ from explorer.spec.doctor.remedy_texts import (
     Remedy,
 )
 from explorer.spec.maintenance.manifest_merges import rewrite_manifests
+from explorer.spec.snapshots.branches import MAIN, NAMED, branches_at
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.retention import gc_refusal, is_of_nessie
 from explorer.spec.text.names import NOWHERE, base_name, beside, first_of, in_sql, path_in_sql, text_in_sql
@@ -258,9 +259,10 @@ def remedy(
         regained=commit_recovery(fault) if fault and letter == "A" else "",
         added=ADDED_AFTER if anew or situation.whole is not None else ADDED_ELSEWHERE,
         again=_again(situation, catalog, name) if rule == "manifest-missing" and not anew else "",
+        of_branch=_of_branch(metadata, snapshots) if rule == NO_LIVE_CASE else "",
         inserted=keeping_insert(situation.uncounted, metadata, situation.listed, f"{catalog}.{name}",
                                 situation.opened and not situation.misread)
-        if metadata and rule == NO_LIVE_CASE else "",
+        if metadata and rule == NO_LIVE_CASE and current in snapshots else "",
     )  # fmt: skip
     if rule == "file-missing" and BY_AGE in what:
         text = f"If it was {BY_AGE} (a lifecycle rule), end that first: the next oldest files are next. {text}"
@@ -278,6 +280,12 @@ ADDED_ELSEWHERE = (
     "add_files brings their rows back in a new table. On this one it fails, since it reads the current snapshot first."
 )
 """How rows are got back of files that nothing names."""
+
+
+def _of_branch(metadata: TableMetadata | None, snapshots: Sequence[int]) -> str:
+    """Of which branches writers lose rows; empty where those of main do."""
+    branches = branches_at(metadata, snapshots) if metadata else [MAIN]
+    return "" if MAIN in branches or not branches else f" of branch {first_of(branches, NAMED)}"
 
 
 def _first_go_back(text: str, letter: Remedy, situation: Situation) -> str:

@@ -186,13 +186,23 @@ NAN_UNCOUNTED = f"{NAN}; its manifest does not count it, so MAX that Spark answe
 WIDE_BOUND = "which the spec allows: Spark answers {} from it, without opening the file"
 OLD_ORDER = "writes of Spark with Iceberg 1.11.0, compaction among them, fail"
 """Of an older sort order that goes by a dropped column."""
+LOSES = "an INSERT, a DELETE, an UPDATE, a MERGE or a compaction"
+"""What leaves out a manifest in which the list counts no live file: the commits that merge manifests."""
+NOT_SEEN = "Spark does not read these rows"
+"""Of a list that counts no live data file, where a commit may come onto its snapshot."""
 LOST_FILES = (
-    "Spark does not read these rows, and the next commit of Iceberg Java (an INSERT, a DELETE, a compaction) leaves "
-    "the manifest out: then no reader has the rows (#10919)"
+    f"{NOT_SEEN}, and {LOSES}{{}} by Iceberg Java leaves the manifest out: then no reader has the rows (#10919)"
 )
 LOST_DELETES = (
-    "Spark does not apply these deletes, so rows that were deleted are there, and the next commit of Iceberg Java (an "
-    "INSERT, a DELETE, a compaction) leaves the manifest out: then no reader applies them (#10919)"
+    f"Spark does not apply these deletes, so rows that were deleted are there, and {LOSES}{{}} by Iceberg Java leaves "
+    "the manifest out: then no reader applies them (#10919)"
+)
+BY_TIME_TRAVEL = "in Spark, time travel to such a snapshot"
+"""Of a list that counts no live file, and is that of an older snapshot."""
+LACKS_ROWS = f"{BY_TIME_TRAVEL} lacks these rows (#10919). No commit loses them, unless the table goes back to one"
+LACKS_DELETES = (
+    f"{BY_TIME_TRAVEL} shows rows that were deleted (#10919). No commit loses the deletes, unless the table goes back "
+    "to one"
 )
 NOT_MENDED = "not even without its vectorized reader"
 
@@ -203,6 +213,7 @@ def effect_of_wrong_partition(transform: str) -> str:
 
 
 CASES: Mapping[tuple[str, str], str] = {
+    ("manifest-counts", BY_TIME_TRAVEL): "no-live-before",
     ("manifest-counts", NO_LIVE): "no-live-counted",
     ("readers-differ", OLD_ORDER): "old-order",
     ("readers-differ", ONE_TOO_HIGH.rpartition("{}")[2]): "early-partition",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from explorer.spec.doctor.remedy_cases import LOSES
+
 Remedy = Literal[
     "M", "V", "G", "L", "F", "T", "B", "R", "O", "C", "D", "K", "S", "E", "I", "P", "N", "W", "U", "J", "A", "Q", "Z",
     "X", "Y", "H",
@@ -179,10 +181,14 @@ TEXTS_OF: Mapping[str, str] = {
     "swapped-metadata": "First see which of the two is the table that is meant: icedive history metadata TABLE shows "
     "how they differ. If its writer replaced the table, nothing has to be done: who holds it "
     "open has to open it again. If a file was swapped, no procedure mends it. {previous}",
-    "no-live-counted": "Stop all writers, and all maintenance that commits: the next commit loses what the manifest "
-    "has, rewrite_data_files too. Nothing in Spark mends a manifest list. Write each list that says so anew in its "
+    "no-live-counted": f"Stop all writers{{of_branch}}, and all maintenance that commits: {LOSES} loses what the "
+    "manifest has. Nothing in Spark mends a manifest list. Write each list that says so anew in its "
     "place, with the counts that are expected: icedive docs broken-tables has a program. Entries, deletes, "
     "partitions and row ids stay as they are. Keep a copy of the list.{inserted}",
+    "no-live-before": "Writers may go on. Do not go back to such a snapshot (rollback_to_snapshot) before its list is "
+    f"mended: then {LOSES} loses what the manifest has. To read it by time travel, write each such list anew in its "
+    "place, with the counts that are expected: icedive docs broken-tables has a program. The fault goes when these "
+    "snapshots expire.",
     "old-order": "Nothing has to be done in the table, and nothing in Spark takes an older sort order away. Write with "
     "Iceberg 1.10.1, or with 1.12 or later.",
     "wrong-list": "Do not run rewrite_manifests or rewrite_data_files before: deletes apply by sequence numbers, and "
@@ -402,6 +408,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "overwritten-log": "Y",
     "swapped-metadata": "Y",
     "no-live-counted": "N",
+    "no-live-before": "H",
     "old-order": "H",
     "wrong-list": "G",
     "rows-added": "W",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from explorer.model.metadata import TableMetadata
 from explorer.spec.text.names import first_of
@@ -44,6 +44,18 @@ def about_main(metadata: TableMetadata, what: str) -> str:
     if not others:
         return ""
     return f"{what} about main. Of the table's other branches ({first_of(others, NAMED)}) it says nothing."
+
+
+def branches_at(metadata: TableMetadata, snapshots: Iterable[int]) -> list[str]:
+    """Return the branches to which commits come onto one of some snapshots.
+
+    Args:
+        metadata: The table's.
+        snapshots: The snapshots.
+    """
+    some = set(snapshots)
+    names = {ref.name for ref in metadata.refs if ref.type == "branch" and ref.snapshot_id in some}
+    return sorted(names | ({MAIN} if metadata.current_snapshot_id in some else set()))
 
 
 def _line(metadata: TableMetadata, head: int | None, before: set[int]) -> Iterator[int]:
