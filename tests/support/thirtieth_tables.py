@@ -18,7 +18,7 @@ NONE: Mapping[str, int] = {"added_files_count": 0}
 
 def uncounted(
     folder: Path, counts: Mapping[str, int] = NONE, *, version: int = 2, parted: bool = False, delete: bool = False,
-    of: str = "data", **more: Any,
+    of: str = "data", ids: bool = True, **more: Any,
 ) -> Table:  # fmt: skip
     """A table of two appends, of ids 1, 2 and 3, 4, whose current list has these counts of the newest manifest.
 
@@ -29,12 +29,13 @@ def uncounted(
         parted: Whether it is partitioned by identity.
         delete: Whether a position delete of id 3 comes after.
         of: The manifest that is concerned: the newest of `data`, or that of `deletes`.
+        ids: Whether data files have field ids.
         **more: Of the table.
     """
     table = Table(folder, [(1, "id", "long"), (2, "p", "string")], [(2, 1000, "p", "identity")] if parted else [],
                   version=version, **more)  # fmt: skip
     own = {"partition": {"p": "x"}} if parted else {}
-    files = [table.parquet(f"{n}.parquet", {"id": [n, n + 1], "p": ["x", "x"]}, **own) for n in (1, 3)]
+    files = [table.parquet(f"{n}.parquet", {"id": [n, n + 1], "p": ["x", "x"]}, ids=ids, **own) for n in (1, 3)]
     for file in files:
         table.append(file)
     if delete:
@@ -47,6 +48,18 @@ def uncounted(
         record.update(counts)
 
     edit_avro(current_list(table), change)
+    return table
+
+
+def with_a_column_of_an_expired_schema(folder: Path) -> Table:
+    """The table of `uncounted`, whose column p was dropped and added again, with another field id: no schema that is
+    left tells of it."""
+    table = uncounted(folder)
+    table.set_schema([(1, "id", "long"), (3, "p", "string")])
+    table.md["schemas"] = [s for s in table.md["schemas"] if s["schema-id"] == table.md["current-schema-id"]]
+    for snapshot in table.md["snapshots"]:
+        snapshot["schema-id"] = table.md["current-schema-id"]
+    table.save()
     return table
 
 

@@ -18,7 +18,15 @@ from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.support import direct
 from tests.support.small_tables import make_table, newest_metadata
-from tests.support.thirtieth_tables import current_list, mend, metadata_file, uncounted, uncounted_before, upserted
+from tests.support.thirtieth_tables import (
+    current_list,
+    mend,
+    metadata_file,
+    uncounted,
+    uncounted_before,
+    upserted,
+    with_a_column_of_an_expired_schema,
+)
 
 
 def run(*words: str) -> str:
@@ -122,6 +130,26 @@ def test_nothing_else_advises_a_commit_that_loses_the_rows(tmp_path: Path) -> No
     assert "DELETED" not in (planned := run("plan", place, "id = 3"))
     assert "the manifest list counts no live file in it" in planned
     assert run("readers", place).startswith("pyiceberg and polars can read the table. Spark")
+
+
+@pytest.mark.parametrize("fault", ["expired schema", "no ids", "one of two"])
+def test_no_insert_is_printed_where_a_footer_has_other_columns(fault: str, tmp_path: Path) -> None:
+    if fault == "expired schema":
+        table = with_a_column_of_an_expired_schema(tmp_path / "t")
+    else:
+        table = uncounted(tmp_path / "t", ids=fault != "no ids")
+    if fault == "one of two":
+        listed = [dict(record) for record in table.lists[table.md["current-snapshot-id"]]]
+        listed[-1]["added_files_count"] = 0
+        other = [{"id": 1, "name": "id", "type": "long"}, {"id": 7, "name": "p", "type": "string"}]
+        file = table.parquet("5.parquet", {"id": [5], "p": ["x"]}, fields=other)
+        table.snapshot("append", [*listed, {**table.manifest("own.avro", [(1, file)]), "added_files_count": 0}])
+    told = [f for f in counts_found(table, deep=True) if f.severity == "error"]
+    assert {f.count for f in told} == {1}
+    assert len(told) == (2 if fault == "one of two" else 1)
+    for finding in told:
+        assert "Do not insert the rows by the paths of their files instead: a file has not all" in finding.remedy
+        assert not statements(finding.remedy)
 
 
 @pytest.mark.parametrize("of", ["data", "deletes"])

@@ -38,7 +38,8 @@ from explorer.spec.doctor.commit_rules import commit_rules
 from explorer.spec.doctor.cross_file_rules import CrossFileRules
 from explorer.spec.doctor.facts import FACTS, RuleContext, facts, keys_of
 from explorer.spec.doctor.finding_groups import group_findings
-from explorer.spec.doctor.findings import Finding, RuleChoice, finding
+from explorer.spec.doctor.findings import Finding, RuleChoice, finding, uncounted_paths
+from explorer.spec.doctor.insert_by_path import has_columns
 from explorer.spec.doctor.loading import find_load_faults
 from explorer.spec.doctor.manifest_list_rules import (
     Lists,
@@ -101,10 +102,12 @@ def diagnose(
     examination = Examination(table, ExaminationDepth(files or deep, deep, snapshot, engine))
     findings = [f for f in examination.findings() if f.rule not in choice.skip]
     listed = examination.lists.lists.get(table.metadata.current_snapshot_id or 0, ())
+    grouped = group_findings(findings, examination.lists)
     final_findings = choice.choose_findings(
-        group_findings(findings, examination.lists), table.name, table.metadata, listed,
+        grouped, table.name, table.metadata, listed,
         examination.sound_previous(findings), find_lost_files(table, examination.lists), deep, examination.doubts,
         examination.missing if files or deep else None,
+        deep and _have_columns(table, uncounted_paths(grouped, table.metadata.current_snapshot_id) or ()),
     )  # fmt: skip
     where = table.reader.storage.resolve
     final_findings = tuple(replace(f, read_at=at) if (at := where(f.file)) != f.file else f for f in final_findings)
@@ -113,6 +116,15 @@ def diagnose(
         table.name, final_findings, examination.checked, tuple(examination.not_checked), left_out,
         table.metadata.metadata_location,
     )  # fmt: skip
+
+
+def _have_columns(table: Table, paths: Iterable[str]) -> bool:
+    """Whether data files have the columns of the table, by name and field id, as their footers say."""
+    try:
+        footers = [table.reader.parquet_footer(path) for path in paths]
+    except ExplorerError:  # others say why
+        return False
+    return all(has_columns(footer["columns"], table.metadata) for footer in footers)
 
 
 def _newest(meta: TableMetadata) -> list[Snapshot]:

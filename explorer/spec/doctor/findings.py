@@ -196,11 +196,12 @@ class RuleChoice:
         deep: bool = False,
         doubts: Mapping[str, tuple[int, str]] | None = None,
         missing: Mapping[str, MissingFile] | None = None,
+        has_columns: bool = False,
     ) -> tuple[Finding, ...]:
         """The findings that are asked for, with the refs that they affect and what would help, the worst first.
-        `listed` are the current snapshot's manifests, `previous` is the newest older metadata file without the
-        faults of this one, `lost_files`, `doubts` and `missing` as remedies.Situation has them. `deep`: data files were
-        opened."""
+        `listed` are the current snapshot's manifests, `previous` is the newest older metadata file without the faults
+        of this one, `lost_files`, `doubts`, `missing` and `has_columns` as remedies.Situation has them. `deep`: data
+        files were opened."""
         kept = [f for f in findings if f.rule not in self.skip]
         levels = self.severity or {}
         bad = [f for f in kept if f.severity in ("fatal", "error") or _letter(f) in GOES_BACK or NO_LIVE in f.what]
@@ -217,7 +218,7 @@ class RuleChoice:
             loss_words(previous, metadata, lost_schema) if previous and metadata else "", lost_schema, missing,
             frozenset(i for f in kept for one in (f, *f.members, *f.explains) if ADDS_ROWS in one.what
                       for i in one.snapshots),
-            _uncounted(kept, now),
+            uncounted_paths(kept, now), has_columns,
         )  # fmt: skip
         kept = [replace(f, remedy=unless_not_loaded(f.remedy, f.rule, situation)) for f in kept]
         complete = [
@@ -231,9 +232,14 @@ class RuleChoice:
         return tuple(sorted(complete, key=lambda f: (ORDER.index(f.severity), f.about.number)))
 
 
-def _uncounted(findings: Iterable[Finding], now: int | None) -> tuple[str, ...] | None:
-    """The live data files of the current snapshot in whose manifests its own list counts none; None where not all are
-    known."""
+def uncounted_paths(findings: Iterable[Finding], now: int | None) -> tuple[str, ...] | None:
+    """Return the live data files of the current snapshot in whose manifests its own list counts none; None where not
+    all are known.
+
+    Args:
+        findings: What was found.
+        now: The current snapshot's id.
+    """
     alike = [one for f in findings for one in (f.members or (f,)) if NO_LIVE in one.what and now in one.snapshots]
     files = {path: None for one in alike for path in one.examples if NOT_SEEN in one.what}
     number = sum(sum(v for k, v in one.expected.items() if k in LIVE_COUNTS) for one in alike if NOT_SEEN in one.what)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
@@ -24,6 +26,7 @@ FIRST = (
 PLAIN = ("boolean", "int", "long", "float", "double", "date", "timestamp", "timestamptz", "string", "binary")
 """Types that Spark reads of a Parquet file by its path as it reads them of the table; decimals too."""
 ASK_DEEP = " Where the list cannot be replaced, icedive doctor TABLE --deep prints an INSERT if that keeps the rows."
+OTHER_COLUMNS = "a file has not all columns of the table with their names and field ids, so its values may be others"
 NOT_BY_PATH = " Do not insert the rows by the paths of their files instead: {}."
 OF_NEW_FILES = (
     " Where the list cannot be replaced, this writes the rows of these files anew, in one commit that leaves the "
@@ -32,8 +35,9 @@ OF_NEW_FILES = (
 
 
 def keeping_insert(
-    paths: Sequence[str] | None, metadata: TableMetadata, listed: Sequence[ManifestFile], table: str, opened: bool
-) -> str:
+    paths: Sequence[str] | None, metadata: TableMetadata, listed: Sequence[ManifestFile], table: str, opened: bool,
+    has_columns: bool,
+) -> str:  # fmt: skip
     """Say whether an INSERT keeps the rows of files that a manifest list does not count, and print it.
 
     Args:
@@ -42,6 +46,7 @@ def keeping_insert(
         listed: The current snapshot's manifests.
         table: The table's name in SQL.
         opened: Whether data files were opened, and Spark reads their values as they are.
+        has_columns: Whether all of these files have the columns of the table, by name and field id.
 
     Returns:
         A sentence, with a space before it; empty where no data file is such.
@@ -52,10 +57,31 @@ def keeping_insert(
         return NOT_BY_PATH.format(reason)
     if not opened:
         return ASK_DEEP
+    if not has_columns:
+        return NOT_BY_PATH.format(OTHER_COLUMNS)
     schema = metadata.schema(metadata.current_schema_id)
     columns = ", ".join(name_in_sql(field.name) for field in (schema.fields if schema else ()))
     rows = " UNION ALL ".join(f"SELECT {columns} FROM parquet.{in_backticks(path)}" for path in paths or ())
     return OF_NEW_FILES.format(f"INSERT INTO {table} ({columns}) {rows}")
+
+
+def has_columns(columns: Sequence[Mapping[str, Any]], metadata: TableMetadata) -> bool:
+    """Return whether a Parquet file has each column of the table with its name and its field id, so that Spark reads
+    the same of it by its path.
+
+    Schemas expire, and with them that a column was dropped and one of its name added.
+
+    Args:
+        columns: Those of the file's footer, with `path` and `field_id`.
+        metadata: The table's.
+    """
+    schema = metadata.schema(metadata.current_schema_id)
+    places = Counter(column["path"].lower() for column in columns)
+    ids = {column["path"]: column["field_id"] for column in columns}
+    return schema is not None and all(
+        ids.get(field.name) == field.id and places[field.name.lower()] == 1 and "." not in field.name
+        for field in schema.fields
+    )
 
 
 def _hindrance(paths: Sequence[str] | None, metadata: TableMetadata, listed: Sequence[ManifestFile]) -> str:

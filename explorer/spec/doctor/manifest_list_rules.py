@@ -482,14 +482,13 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
                     expected={k: v[1] for k, v in wrong.items()},
                 )
             least = held.one("min_sequence")
-            told = (m.min_sequence_number,)
             if (
                 least is not None
                 and m.min_sequence_number > least
                 and m.sequence_number
-                and (m.manifest_path, "least", told) not in reported
+                and (m.manifest_path, "least", m.min_sequence_number) not in reported
             ):
-                reported.add((m.manifest_path, "least", told))
+                reported.add((m.manifest_path, "least", m.min_sequence_number))
                 yield lists.of(
                     "min-sequence",
                     "a live entry is older: deletes may be taken not to apply to it",
@@ -500,13 +499,12 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
                     snapshots=lists.telling(m, ("min_sequence_number",)),
                 )
             size = sizes.get(m.manifest_path)
-            told = (m.manifest_length,)
             if (
                 size is not None
                 and m.manifest_length not in (None, size)
-                and (m.manifest_path, "length", told) not in reported
+                and (m.manifest_path, "length", m.manifest_length) not in reported
             ):
-                reported.add((m.manifest_path, "length", told))
+                reported.add((m.manifest_path, "length", m.manifest_length))
                 yield lists.of(
                     "manifest-length",
                     f"the list says another length than the file has: {OTHER_LENGTH}",

@@ -171,6 +171,7 @@ class Situation:
         adding: The snapshots that call themselves replaces, and added rows by their manifests.
         uncounted: The live data files of the current snapshot in whose manifests its list counts none; None where not
             all are known.
+        has_columns: Whether these files have the columns of the table, by name and field id.
     """
 
     table: str
@@ -191,6 +192,7 @@ class Situation:
     missing: Mapping[str, MissingFile] | None = None
     adding: frozenset[int] = frozenset()
     uncounted: tuple[str, ...] | None = ()
+    has_columns: bool = False
 
 
 def remedy(
@@ -261,7 +263,7 @@ def remedy(
         again=_again(situation, catalog, name) if rule == "manifest-missing" and not anew else "",
         of_branch=_of_branch(metadata, snapshots) if rule == NO_LIVE_CASE else "",
         inserted=keeping_insert(situation.uncounted, metadata, situation.listed, f"{catalog}.{name}",
-                                situation.opened and not situation.misread)
+                                situation.opened and not situation.misread, situation.has_columns)
         if metadata and rule == NO_LIVE_CASE and current in snapshots else "",
     )  # fmt: skip
     if rule == "file-missing" and BY_AGE in what:
