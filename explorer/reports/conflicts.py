@@ -4,6 +4,7 @@ spec.commits.commit)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from explorer.errors import ExplorerError, NotFoundInTable
@@ -11,7 +12,12 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 from explorer.queries.filters import filter_columns, may_match, parse_filter
-from explorer.queries.miscounted_manifests import lost_words, uncounted_manifests
+from explorer.queries.miscounted_manifests import (
+    explain_miscounted,
+    kept_words,
+    lost_words,
+    uncounted_manifests,
+)
 from explorer.spec.commits.commit import (
     HISTORY,
     Decision,
@@ -30,11 +36,12 @@ from explorer.spec.commits.commit import (
 from explorer.spec.commits.commit_pace import pace_of, pace_words, try_words
 from explorer.spec.commits.commits_elsewhere import commits_elsewhere, elsewhere_words
 from explorer.spec.commits.costs import run_between
-from explorer.spec.commits.operations import KINDS
+from explorer.spec.commits.operations import KINDS, MERGING, OperationTraits
 from explorer.spec.deletes.deletes import target_file
 from explorer.spec.entries.live_files import LiveFile, files_of
 from explorer.spec.filters.expressions import TRUE
 from explorer.spec.filters.projections import Projection
+from explorer.spec.maintenance.manifest_merges import rewrite_manifests
 from explorer.spec.scan.scan import evaluate
 from explorer.spec.snapshots.branches import MAIN
 from explorer.spec.snapshots.lineage import ancestry
@@ -179,8 +186,8 @@ def explain_conflict(
         sure = decision_of(table, replace(intent, replaced=(), referenced=()), later, before, moved)
         decision = replace(sure, unless=() if sure.outcome == "refused" else decision.conflicts)
     decision = _with_notes(table, intent, later, decision, current)
-    if what.retried and decision.outcome != "refused" and (lost := uncounted_manifests(table.tree, current)):
-        decision = replace(decision, notes=(lost_words(lost), *decision.notes))
+    if decision.outcome != "refused" and (words := _miscounted_words(table, what, current)):
+        decision = replace(decision, notes=(words, *decision.notes))
     if not others.snapshots:
         is_single = decision.outcome == "commit" and not what.retried
         return replace(decision, notes=(*decision.notes, ONE_TRY)) if is_single else decision
@@ -207,6 +214,24 @@ def _with_notes(
     else:
         notes = [*_opened_deletes(table, intent, changes, decision), sequence, rewrite_words(intent)]
     return replace(decision, notes=tuple(filter(None, notes)))
+
+
+def _miscounted_words(table: Table, what: OperationTraits, current: Snapshot) -> str:
+    """What becomes of live files that the list of the snapshot does not count, which a commit comes onto."""
+    if what.api == "rewriteManifests":
+        return explain_miscounted(table.tree, _rewritten(table, current), current)
+    if what.api not in (*MERGING, "newFastAppend") or not (lost := uncounted_manifests(table.tree, current)):
+        return ""
+    return lost_words(lost) if what.api in MERGING else kept_words(lost)
+
+
+def _rewritten(table: Table, current: Snapshot) -> set[str]:
+    """The manifests that rewrite_manifests writes anew; none where it fails."""
+    meta = table.metadata
+    with suppress(ValueError):
+        plans = rewrite_manifests(table.tree.manifests(current), meta.properties, meta.default_spec_id or 0)
+        return {manifest.manifest_path for plan in plans if plan.rewritten for manifest in plan.manifests}
+    return set()
 
 
 def _try_words(table: Table, intent: Intent, current: Snapshot) -> str:

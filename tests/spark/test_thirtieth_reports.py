@@ -16,7 +16,7 @@ from explorer.table import open_table
 from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.support import direct
-from tests.support.report_tables import found, spark_namespace
+from tests.support.report_tables import found, java_table, spark_namespace
 from tests.support.thirtieth_tables import current_list, mend, metadata_file, uncounted, uncounted_before, upserted
 
 REWRITE = "CALL sandbox.system.rewrite_data_files(table => '{}', options => map('rewrite-all', 'true'))"
@@ -128,6 +128,31 @@ def test_the_remedy_of_other_wrong_counts_keeps_the_rows(
     spark.sql(MERGE.format(f"thirtieth.{own}"))
     assert ids(spark, name) == [1, 2, 3, 4]
     assert not found(name, "manifest-counts", snapshot="main")
+
+
+def test_what_is_said_to_lose_nothing_loses_nothing(spark: Any, tmp_path: Path) -> None:
+    table = uncounted(tmp_path / "t")
+    name = registered(spark, table, "kept")
+    spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('a' = 'b')")
+    assert read_elsewhere(name) == [1, 2, 3, 4]
+    with pytest.raises(Exception, match="must have the same number of active files"):
+        spark.sql(MERGE.format("thirtieth.kept")).collect()
+    java = java_table(spark, name)
+    file, jvm = table.parquet("5.parquet", {"id": [5], "p": ["x"]}), spark._jvm.org.apache.iceberg
+    added = jvm.DataFiles.builder(java.spec()).withPath(file["file_path"]).withFormat("parquet").withRecordCount(1)
+    java.newFastAppend().appendFile(added.withFileSizeInBytes(file["file_size_in_bytes"]).build()).commit()
+    assert read_elsewhere(name) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("harm", [
+    "UPDATE {0} SET p = 'y' WHERE id = 1",
+    "DELETE FROM {0} WHERE id = 1",
+    "MERGE INTO {0} t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET p = 'y'",
+])  # fmt: skip
+def test_each_statement_that_is_said_to_lose_the_rows_does(harm: str, spark: Any, tmp_path: Path) -> None:
+    name = registered(spark, uncounted(tmp_path / "t"), f"lost_by_{harm.split()[0].lower()}")
+    spark.sql(harm.format(name))
+    assert not {3, 4} & set(read_elsewhere(name))
 
 
 def test_a_list_of_an_older_snapshot_that_counts_none_loses_rows_after_a_rollback_alone(

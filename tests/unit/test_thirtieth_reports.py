@@ -94,7 +94,7 @@ def test_deletes_that_come_undone_are_told_of(tmp_path: Path) -> None:
     assert "INSERT INTO" not in finding.remedy
     assert "CALL" not in finding.remedy
     shown = run("maintain", "preview", str(table.folder), "compact")
-    assert "Each commit of Iceberg Java leaves such a manifest out, and so loses these deletes" in shown
+    assert "a MERGE or a compaction by Iceberg Java leaves such a manifest out, and so loses these deletes" in shown
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,29 @@ def test_nothing_else_advises_a_commit_that_loses_the_rows(tmp_path: Path) -> No
     shown = run("maintain", "all", place)
     assert shown.startswith("There is nothing to run.")
     assert "CALL" not in shown
-    assert "loses 1 live file, whatever it is about" in run("maintain", "preview", place, "next-append")
+    assert f"{LOSES} by Iceberg Java loses 1 live file" in run("maintain", "preview", place, "next-append")
     for base, outcome in (("snapshot-2", "It commits"), ("snapshot-1", "It loses the swap")):
         told = run("check", "conflict", place, base, "append")
         assert told.startswith(outcome)
-        assert "Let nobody commit: the next commit of Iceberg Java loses 1 live file" in told
+        assert f"Let nobody commit: {LOSES} by Iceberg Java loses 1 live file" in told
     assert "DELETED" not in (planned := run("plan", place, "id = 3"))
     assert "the manifest list counts no live file in it" in planned
     assert run("readers", place).startswith("pyiceberg and polars can read the table. Spark")
+
+
+def test_operations_that_lose_nothing_are_not_said_to_lose_rows(tmp_path: Path) -> None:
+    """tests/spark/test_thirtieth_reports.py runs them."""
+    place = str(uncounted(tmp_path / "t").folder)
+    fast = run("check", "conflict", place, "snapshot-2", "fast-append")
+    assert "A fast append keeps each manifest, so nothing is lost by it. Let nobody commit: an INSERT" in fast
+    rewrite = run("check", "conflict", place, "snapshot-2", "rewrite-manifests")
+    assert "Let nobody commit" not in rewrite
+    fails = "Spark would fail: the manifest list counts 0 live files in "
+    assert fails in rewrite
+    assert fails in run("maintain", "preview", place, "rewrite-manifests")
+    assert "live file" not in run("check", "conflict", place, "snapshot-2", "expire")
+    for kind in ("append", "cow-delete", "mor-update", "cow-merge", "compaction", "replace-partitions"):
+        assert "Let nobody commit" in run("check", "conflict", place, "snapshot-2", kind)
 
 
 @pytest.mark.parametrize("fault", ["expired schema", "no ids", "one of two"])

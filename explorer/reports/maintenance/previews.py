@@ -14,6 +14,7 @@ import pyarrow as pa
 from explorer.errors import UnreadableFile
 from explorer.queries.collection import Collection
 from explorer.queries.metadata_tree import MetadataTree
+from explorer.queries.miscounted_manifests import explain_miscounted
 from explorer.queries.reader_positions import reader_positions
 from explorer.queries.unnamed_commits import LISTS, UnnamedCommits, find_unnamed_commits
 from explorer.reports.maintenance.clean_expiry import words_for_trino
@@ -43,7 +44,6 @@ from explorer.reports.maintenance.procedure_calls import (
 from explorer.reports.maintenance.refusals import (
     check_readable_by_iceberg,
     explain_absent_order,
-    explain_miscounted,
     find_unfit_manifest,
     read_through,
 )
@@ -180,7 +180,7 @@ def _plan(
     table: Table, tree: MetadataTree, request: OperationRequest, engine: Engine, readers: Sequence[ReaderPosition]
 ) -> PreviewParts:
     operation = request.operation
-    if operation in WRITES_ANEW and (unfit := find_unfit_manifest(tree)):
+    if operation in WRITES_ANEW and (unfit := find_unfit_manifest(tree, operation != "rewrite-manifests")):
         return PreviewParts((), {}, refusal=unfit)
     if operation in STRATEGIES:
         return _rewriting(table, request, engine)

@@ -13,12 +13,12 @@ from explorer.errors import OutsideRoots, UnreadableFile
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.queries.metadata_tree import MetadataTree
-from explorer.queries.miscounted_manifests import LIVE_FILE_COUNTS, live_file_counts
+from explorer.queries.miscounted_manifests import LIVE_FILE_COUNTS
 from explorer.queries.parquet_groups import columns_spark_cannot_rewrite
 from explorer.spec.deletes.delete_pairs import fitting
 from explorer.spec.deletes.deletes import lacks_place, target_file
 from explorer.spec.doctor.loading import explain_not_loaded
-from explorer.spec.doctor.remedy_cases import NO_UUID
+from explorer.spec.doctor.remedy_cases import LOSES, NO_UUID
 from explorer.spec.entries.entries import DELETED, live_entries
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.live_files import LiveFile, place
@@ -62,19 +62,21 @@ def explain_unreadable(metadata: TableMetadata) -> str:
     return ""
 
 
-def find_unfit_manifest(tree: MetadataTree) -> str:
+def find_unfit_manifest(tree: MetadataTree, merges: bool = True) -> str:
     """Return why nothing may be written anew where a manifest of the current snapshot has live deletes among data
     files, or data files among deletes, or live files though the manifest list counts none; empty where none has.
 
     Iceberg Java goes by what the manifest list says: compaction fails (ClassCastException), and rewrite_manifests
     writes a delete as a data file, without the columns that it deletes by. A commit of files leaves out a manifest
-    whose counts say that no file in it is live.
+    whose counts say that no file in it is live; rewrite_manifests fails on one (explain_miscounted).
 
     Args:
         tree: A complete one, which raises UnreadableFile for what cannot be read.
+        merges: Whether a commit of files is asked about.
     """
     unfit = tree.read(Parts(tree.manifests(tree.metadata.current_snapshot), False, _unfit, LIVE_FILE_COUNTS))
-    row = next((row for part in unfit.read() for row in part.to_pylist()), None)
+    rows = (row for part in unfit.read() for row in part.to_pylist())
+    row = next((row for row in rows if merges or row["content"] is None), None)
     if row is None:
         return ""
     path = _short(row["manifest_path"])
@@ -82,8 +84,8 @@ def find_unfit_manifest(tree: MetadataTree) -> str:
         what = "rows" if row["content"] == 0 else "deletes"
         return (
             f"Do not run this: the manifest list counts no live file in {path}, and {count(row['files'], 'file')} "
-            f"{'is' if row['files'] == 1 else 'are'} live in it. Each commit of Iceberg Java leaves such a manifest "
-            f"out, and so loses these {what}. icedive doctor TABLE has the remedy."
+            f"{'is' if row['files'] == 1 else 'are'} live in it. {LOSES[0].upper()}{LOSES[1:]} by Iceberg Java "
+            f"leaves such a manifest out, and so loses these {what}. icedive doctor TABLE has the remedy."
         )
     return (
         f"Do not run this: {path} has live files of another content (data or deletes) than the manifest list "
@@ -100,27 +102,6 @@ def _unfit(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     if manifest.counts_no_live and is_live.any():
         rows.append({"manifest_path": path, "files": int(is_live.sum()), "content": manifest.content})
     return pa.Table.from_pylist(rows, schema=LIVE_FILE_COUNTS)
-
-
-def explain_miscounted(tree: MetadataTree, paths: Collection[str]) -> str:
-    """Return why rewrite_manifests fails on manifests whose live files are not as many as their list counts; empty
-    where they are.
-
-    Args:
-        tree: A complete one, which raises UnreadableFile for what cannot be read.
-        paths: Those of the current snapshot that would be written anew.
-    """
-    some = [m for m in tree.manifests(tree.metadata.current_snapshot) if m.manifest_path in paths]
-    live = live_file_counts(tree, some)
-    counted = {m.manifest_path: (m.added_files_count or 0) + (m.existing_files_count or 0) for m in some}
-    wrong = [path for path, number in live.items() if number != counted[path]]
-    if not wrong or sum(live.values()) == sum(counted.values()):
-        return ""
-    return (
-        f"Spark would fail: the manifest list counts {count(counted[wrong[0]], 'live file')} in {_short(wrong[0])}, "
-        f"and {live[wrong[0]]:,} {'is' if live[wrong[0]] == 1 else 'are'} live in it ('Replaced and created manifests "
-        "must have the same number of active files'). icedive doctor TABLE has the remedy."
-    )
 
 
 def read_through(tree: MetadataTree, paths: Collection[str] | None = None) -> None:

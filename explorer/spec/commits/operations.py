@@ -294,6 +294,8 @@ CLASSES: Mapping[str, tuple[str, str]] = {
 }
 """What each method of org.apache.iceberg.Table returns: the interface, in the module iceberg-api, and the class behind
 it, in iceberg-core."""
+MERGING = ("newAppend", "newOverwrite", "newRowDelta", "newRewrite", "newReplacePartitions", "newDelete")
+"""The methods whose commits leave out manifests in which the list counts no live file (MergingSnapshotProducer)."""
 CATALOGUED = tuple(name for name, kind in KINDS.items() if kind.catalogued)
 
 
