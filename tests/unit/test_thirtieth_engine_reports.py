@@ -282,6 +282,13 @@ def test_who_reads_all_manifests_is_not_told_where_it_does_not_matter(
     assert "data manifests are read" not in run("plan", str(table.folder), "id >= 0").output
 
 
+@pytest.mark.parametrize(("commits", "told"), [(9, False), (10, True)])
+def test_a_plan_names_who_reads_all_manifests_where_they_are_many(commits: int, told: bool, tmp_path: Path) -> None:
+    text = run("plan", str(many_manifests(tmp_path / "t", commits).folder), "x = 'v2'").output
+    assert f"1 of {commits} data manifests is read, " in text
+    assert ("ClickHouse" in text) is told
+
+
 # -- a writer of new rows that adds deletes all the same (airbytehq/airbyte#76343) -------------------------------------
 def upserts(folder: Path, commits: int, random_keys: bool = False, again: bool = False) -> Table:
     """A stream in upsert mode: each commit writes rows, and deletes of their keys. `again` writes one key twice."""

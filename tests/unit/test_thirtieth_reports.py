@@ -14,6 +14,7 @@ from explorer.cli import main
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.remedy_cases import LOSES
 from explorer.spec.rows.duplicate_keys import DuplicateKeys
+from explorer.spec.text.units import human_bytes
 from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.support import direct
@@ -232,6 +233,18 @@ def test_a_list_of_a_branch_that_counts_none_loses_rows_there_alone(tmp_path: Pa
     append = ("check", "conflict", place, "snapshot-2", "append")
     assert "Let nobody commit" not in run(*append)
     assert "Let nobody commit" in run(*append, "--branch", "audit")
+
+
+def test_a_plan_does_not_count_a_manifest_as_read_that_its_counts_skip(tmp_path: Path) -> None:
+    table = uncounted(tmp_path / "t")
+    lengths = [record["manifest_length"] for record in table.lists[table.md["current-snapshot-id"]]]
+    told = run("plan", str(table.folder), "id >= 0")
+    assert "after the manifest list  ███████████████" in told
+    assert "  1 manifest, 1 data file, 2 rows" in told.replace("█ ", "  ")
+    assert f"1 of 2 data manifests is read, {human_bytes(lengths[0])} of {human_bytes(sum(lengths))}" in told
+    assert "skipped by its counts" in told
+    answer = json.loads(run("plan", str(table.folder), "id >= 0", "-o", "json"))
+    assert answer["manifest_bytes"] == {"read": lengths[0], "all": sum(lengths)}
 
 
 def test_a_manifest_of_deleted_entries_alone_is_no_fault(tmp_path: Path) -> None:

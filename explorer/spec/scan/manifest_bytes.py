@@ -25,27 +25,30 @@ def manifest_bytes(manifests: Iterable[ManifestFile]) -> int:
 
 def read_manifest_bytes(plan: Plan) -> tuple[int, int]:
     """Bytes of the data manifests that a plan reads, and of all data manifests."""
-    read = manifest_bytes(v.manifest for v in plan.manifests if v.keeps or v.by != "summaries")
+    read = manifest_bytes(v.manifest for v in plan.manifests if v.keeps)
     return read, manifest_bytes(v.manifest for v in plan.manifests)
 
 
 def manifest_words(plan: Plan) -> str:
-    """Say how much of the data manifests a plan reads, and who reads all.
+    """Say how much of the data manifests a plan reads, and, where they are many, who reads all.
 
     Args:
         plan: The plan.
 
     Returns:
-        A sentence; empty where the manifest list skips none.
+        A sentence or two; empty where the manifest list skips none.
     """
-    opened = [v for v in plan.manifests if v.keeps or v.by != "summaries"]
-    if len(opened) == len(plan.manifests):
+    opened = sum(v.keeps for v in plan.manifests)
+    if opened == len(plan.manifests):
         return ""
     read, of_all = read_manifest_bytes(plan)
-    return (
-        f"{len(opened):,} of {count(len(plan.manifests), 'data manifest')} {'is' if len(opened) == 1 else 'are'} read, "
-        f"{human_bytes(read)} of {human_bytes(of_all)}. Some readers read all of them whatever the filter: {READ_ALL}"
+    words = (
+        f"{opened:,} of {count(len(plan.manifests), 'data manifest')} {'is' if opened == 1 else 'are'} read, "
+        f"{human_bytes(read)} of {human_bytes(of_all)}"
     )
+    if len(plan.manifests) < MANY_MANIFESTS:
+        return words
+    return f"{words}. Some readers read all of them whatever the filter: {READ_ALL}"
 
 
 def read_all_note(metadata: TableMetadata, listed: Sequence[ManifestFile]) -> str:

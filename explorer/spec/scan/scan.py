@@ -66,7 +66,7 @@ def _last_place(plan: SpecPlan) -> int:
 
 @dataclass(frozen=True)
 class ManifestVerdict:
-    """Whether a manifest is read, and why. `by` is "summaries", or "entries" where the list counts none that are live.
+    """Whether a manifest is read, and why. `by` is "summaries", or "counts" where the list counts none that are live.
     `why` is a ScanReason, or makes one when it is asked for."""
 
     manifest: ManifestFile
@@ -156,7 +156,7 @@ class Scan:
     def _manifest(self, manifest: ManifestFile, verdicts: Verdicts, sure: Mask, at: int | None) -> ManifestVerdict:
         keeps = at is None or bool(verdicts.may[at])
         if keeps and manifest.counts_no_live:
-            return ManifestVerdict(manifest, False, ScanReason("", NO_LIVE, False), "entries")
+            return ManifestVerdict(manifest, False, ScanReason("", NO_LIVE, False), "counts")
         if at is None:
             return ManifestVerdict(manifest, True, ScanReason("", "it has no partition summaries", True))
         if keeps and verdicts.expression == TRUE:
