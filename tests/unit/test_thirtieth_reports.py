@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
+import fastavro
 import pytest
 from click.testing import CliRunner
 from pyiceberg.table import StaticTable
@@ -16,6 +18,7 @@ from explorer.spec.doctor.remedy_cases import LOSES
 from explorer.spec.rows.duplicate_keys import DuplicateKeys
 from explorer.spec.text.units import human_bytes
 from tests.cases.mini import Table
+from tests.robustness.editing import edit_avro
 from tests.statements.printed import statements
 from tests.support import direct
 from tests.support.small_tables import make_table, newest_metadata
@@ -48,6 +51,7 @@ def test_rows_that_the_next_commit_loses_are_told_of(counted: int, version: int,
     assert f"{LOSES} by Iceberg Java leaves the manifest out" in finding.what
     assert [Path(path).name for path in finding.examples] == ["3.parquet"]
     assert finding.remedy.startswith("Stop all writers, and all maintenance that commits")
+    assert "another, empty ICEDIVE_CACHE" in finding.remedy
     assert "CALL" not in finding.remedy
     assert not statements(finding.remedy)
     [deep] = [f for f in counts_found(table, deep=True) if "live in it" in f.what]
@@ -60,6 +64,25 @@ def test_rows_that_the_next_commit_loses_are_told_of(counted: int, version: int,
         assert sorted(rows) == [1, 2, 3, 4]
     mend([current_list(table)], tmp_path)
     assert not counts_found(table)
+
+
+def test_the_program_of_the_documents_opens_the_manifests_of_a_copy(tmp_path: Path) -> None:
+    """Of a table in a store, whose paths lead to no local file."""
+    table = uncounted(tmp_path / "t")
+
+    def far(records: list[dict[str, Any]]) -> None:
+        for record in records:
+            record["manifest_path"] = record["manifest_path"].replace(f"file://{table.folder}", "s3://bucket/wh/t")
+
+    edit_avro(current_list(table), far)
+    shutil.copytree(table.folder / "metadata", tmp_path / "copy")
+    copy = tmp_path / "copy" / current_list(table).name
+    before = copy.read_bytes()
+    for _ in range(2):
+        mend([copy], tmp_path)
+        with copy.open("rb") as file:
+            assert [record["added_files_count"] for record in fastavro.reader(file)] == [1, 1]
+        assert copy.with_name(f"{copy.name}.old").read_bytes() == before
 
 
 def test_one_insert_has_the_rows_of_all_such_manifests(tmp_path: Path) -> None:
