@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import replace
 
 from explorer.errors import MISSING
-from explorer.spec.doctor.findings import ORDER, Finding, finding
+from explorer.spec.doctor.findings import ORDER, Finding, finding, remedy_case
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.promotions import PROMOTED_DATE
 from explorer.spec.doctor.remedy_cases import (
@@ -26,7 +26,7 @@ DEEPEST = 20
 """Parts of a place in a metadata file; a ref's name may have any number of slashes."""
 EXAMPLES = 3
 EACH = 10
-"""Findings of one rule and severity that are told one by one; of more, the first stands for all."""
+"""Findings of one rule, severity and remedy that are told one by one; of more, the first stands for all."""
 MEMBERS = 10_000
 """Findings that one stands for and holds; of more it says how many there are."""
 OF_FILES = ("record-count", "metrics-wrong", "split-offsets", "partition-value", "vector-wrong", "required-absent")
@@ -106,7 +106,7 @@ def _collect(findings: Iterable[Finding]) -> list[Finding]:
 def _limit(findings: Sequence[Finding]) -> list[Finding]:
     of_rule: dict[Hashable, list[Finding]] = defaultdict(list)
     for f in findings:
-        of_rule[f.rule, f.severity, f.refused, f.remedy].append(f)
+        of_rule[f.rule, f.severity, f.refused, f.remedy, remedy_case(f)].append(f)
     return [
         f for members in of_rule.values() for f in (members if len(members) <= EACH else [_one_for(members)])
     ]  # fmt: skip

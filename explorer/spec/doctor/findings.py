@@ -122,9 +122,13 @@ class Report:
         return EXIT_CODES[self.level]
 
 
-def _remedy_key(cause: Finding) -> str:
-    """The rule, or case of a rule, whose remedy helps against a finding: of one that explains others, theirs may be the
-    only one."""
+def remedy_case(cause: Finding) -> str:
+    """Return the rule, or case of a rule, whose remedy helps against a finding: of one that explains others, theirs may
+    be the only one.
+
+    Args:
+        cause: The finding.
+    """
     explained = {f.rule for f in cause.explains}
     if cause.rule == "metrics-wrong" and "file-missing" in explained:
         return "file-size"
@@ -148,7 +152,7 @@ def _remedy_key(cause: Finding) -> str:
 
 def _letter(finding: Finding) -> Remedy | None:
     """The remedy of a finding's rule, or of its case."""
-    case = _remedy_key(finding)
+    case = remedy_case(finding)
     return LETTER_OF_CASE.get(case) or REMEDY_OF.get(case) or REMEDY_OF.get(finding.rule)
 
 
@@ -210,7 +214,7 @@ class RuleChoice:
         lost_schema = _lost_schema(kept)
         situation = Situation(
             table, metadata, _whole_ancestor(metadata, hurt),
-            frozenset(_remedy_key(f) for f in kept if f.severity != "info" and (not f.snapshots or now in f.snapshots)),
+            frozenset(remedy_case(f) for f in kept if f.severity != "info" and (not f.snapshots or now in f.snapshots)),
             frozenset(f.rule for f in kept if f.refused == "table" or keeps_from_loading(f.rule, f.location)),
             frozenset(f.rule for f in kept), listed, previous.metadata_location if previous else "",
             previous is not None and complains(previous), lost_files,
@@ -224,7 +228,7 @@ class RuleChoice:
         complete = [
             replace(
                 f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),
-                remedy=f.remedy or remedy(_remedy_key(f), situation, f.snapshots, f.file, f.node, f.location,
+                remedy=f.remedy or remedy(remedy_case(f), situation, f.snapshots, f.file, f.node, f.location,
                                           f.columns, f.what, _named_files(f)),
             )
             for f in kept

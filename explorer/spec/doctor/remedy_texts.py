@@ -184,8 +184,8 @@ TEXTS_OF: Mapping[str, str] = {
     "no-live-counted": f"Stop all writers{{of_branch}}, and all maintenance that commits: {LOSES} loses what the "
     "manifest has. Nothing in Spark mends a manifest list. Write each list that says so anew in its "
     "place, with the counts that are expected: icedive docs broken-tables has a program. Entries, deletes, "
-    "partitions and row ids stay as they are. Keep a copy of the list. Of a table in a store, icedive reads the old "
-    "list from its cache: ask the doctor again with another, empty ICEDIVE_CACHE.{inserted}",
+    "partitions and row ids stay as they are. Keep a copy of the list. Of a table in a store, the cache keeps "
+    "the old list: ask the doctor again with another, empty ICEDIVE_CACHE.{inserted}",
     "no-live-before": "Writers may go on. Do not go back to such a snapshot (rollback_to_snapshot) before its list is "
     f"mended: then {LOSES} loses what the manifest has. To read it by time travel, write each such list anew in its "
     "place, with the counts that are expected: icedive docs broken-tables has a program. The fault goes when these "
