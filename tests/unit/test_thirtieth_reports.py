@@ -99,6 +99,28 @@ def test_one_insert_has_the_rows_of_all_such_manifests(tmp_path: Path) -> None:
     assert "1.parquet" not in insert
 
 
+@pytest.mark.parametrize(("name", "value", "rule"), [
+    ("partition_spec_id", 7, "spec-unknown"), ("sequence_number", 99, "sequence-above-last"),
+    ("min_sequence_number", 99, "min-sequence"), ("added_files_count", 7, "manifest-counts"),
+    ("manifest_length", 7, "manifest-length"), ("added_rows_count", -1, "manifest-counts"),
+])  # fmt: skip
+def test_a_record_of_an_older_list_is_no_fault_of_the_current_one(
+    name: str, value: int, rule: str, tmp_path: Path
+) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    for n in (1, 2, 3):
+        table.append(table.parquet(f"{n}.parquet", {"id": [n]}))
+    older = table.md["snapshots"][1]
+
+    def change(records: list[dict[str, Any]]) -> None:
+        records[-1][name] = value
+
+    edit_avro(Path(older["manifest-list"].removeprefix("file://")), change)
+    told = [f for f in direct.doctor(str(table.folder)).findings if f.rule == rule]
+    assert told
+    assert {f.snapshots for f in told} == {(older["snapshot-id"],)}
+
+
 def test_many_such_manifests_are_not_told_as_counts_that_lose_nothing(tmp_path: Path) -> None:
     """One finding stands for many of a rule: not for these and others, whose remedy loses the rows."""
     table = Table(tmp_path / "t", [(1, "id", "long")])

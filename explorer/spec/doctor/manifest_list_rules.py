@@ -171,7 +171,8 @@ def list_rules(lists: Lists) -> Iterator[Finding]:
     yield from spec_rules(lists)
     yield from _missing_sources(lists)
     meta = lists.meta
-    reported: set[tuple[str, str]] = set()
+    faults: dict[tuple[str, str], dict[str, Any]] = {}
+    snapshots: dict[tuple[str, str], int] = {}
     for snapshot in lists.snapshots:
         listed = lists.lists[snapshot.snapshot_id]
         own, path = (snapshot.snapshot_id,), snapshot.manifest_list or meta.metadata_location
@@ -200,15 +201,23 @@ def list_rules(lists: Lists) -> Iterator[Finding]:
                 )
         for n, manifest in enumerate(listed):
             for rule, what, value, expected, severity in _record(meta, snapshot, manifest):
-                if (rule + what, manifest.manifest_path) in reported:
+                key = (rule + what, manifest.manifest_path)
+                snapshots[key] = snapshots.get(key, 0) | lists.bit(snapshot.snapshot_id)
+                if key in faults:
                     continue
-                reported.add((rule + what, manifest.manifest_path))
-                more = {"severity": severity} if severity else {}
+                faults[key] = more = {
+                    "rule": rule,
+                    "what": what,
+                    "path": manifest.manifest_path,
+                    "location": f"record {n} of {path}",
+                    "found": value,
+                    "expected": expected,
+                }
+                more |= {"severity": severity} if severity else {}
                 if (rule, what) in REFUSED:
                     more["refused"] = REFUSED[rule, what]
-                yield lists.of(
-                    rule, what, manifest.manifest_path, f"record {n} of {path}", found=value, expected=expected, **more
-                )
+    for key, more in faults.items():
+        yield lists.of(**more, snapshots=lists.listing(snapshots[key]))
 
 
 def _missing_sources(lists: Lists) -> Iterator[Finding]:
@@ -322,7 +331,9 @@ _ALIKE = (
     "first_row_id", *(f"{name}_count" for name in COUNTS),
 )  # fmt: skip
 """What all lists say of a manifest alike: neither it nor they change."""
-_MISTOLD = (*(f"{name}_count" for name in COUNTS), "min_sequence_number", "manifest_length")
+_READ_BY = ("content", "partition_spec_id")
+"""What a list says of a manifest that is held against the manifest's header."""
+_MISTOLD = (*_READ_BY, *(f"{name}_count" for name in COUNTS), "min_sequence_number", "manifest_length")
 """What a list says of a manifest that is held against what the manifest is."""
 _KEPT = ("partition_spec_id", "content", "sequence_number", "first_row_id")
 """What a rewrite of a manifest takes from its list, and writes for good."""
@@ -458,7 +469,7 @@ def manifest_rules(lists: Lists, headers: Mapping[str, ManifestHeader], sizes: M
                 header = headers.get(m.manifest_path)
                 agreed = all(note["rule"] != "manifest-content" for note in held.notes)
                 for rule, what, place_in, more in header_rules(header.metadata, m, meta, agreed) if header else ():
-                    yield lists.of(rule, what, m.manifest_path, place_in, **more)
+                    yield lists.of(rule, what, m.manifest_path, place_in, **more, snapshots=lists.telling(m, _READ_BY))
                 if header and held.one("expired_columns"):
                     yield from _dropped_columns(lists, m, held, header)
             wrong = {
