@@ -54,7 +54,7 @@ def lost_words(uncounted: Mapping[str, int]) -> str:
     more = f" and {len(uncounted) - 1:,} more" if len(uncounted) > 1 else ""
     return (
         f"Let nobody commit: {LOSES} by Iceberg Java loses {count(files, 'live file')}. "
-        f"The manifest list counts no live file in {base_name(path)}{more}, so the commit leaves the manifest out. "
+        f"The manifest list counts no live file in {base_name(path)}{more}, so such a commit leaves the manifest out. "
         "icedive doctor TABLE has the remedy."
     )
 
