@@ -111,15 +111,24 @@ def head_of(table: Table, branch: str) -> Snapshot | None:
         table: The table.
         branch: The branch's name.
 
+    Returns:
+        The snapshot; None where main has none.
+
     Raises:
-        NotFoundInTable: There is no such branch.
+        NotFoundInTable: There is no such branch, or it leads to a snapshot that the table does not have.
     """
-    if branch == MAIN:
-        return table.metadata.current_snapshot
-    heads = {ref.name: ref.snapshot_id for ref in table.metadata.refs if ref.type == "branch"}
-    if branch not in heads:
-        raise NotFoundInTable(f"no branch {branch!r}: there are {', '.join(sorted({MAIN, *heads}))}")
-    return table.metadata.snapshot(heads[branch])
+    meta = table.metadata
+    heads = {ref.name: ref.snapshot_id for ref in meta.refs if ref.type == "branch" and ref.name != MAIN}
+    if branch not in (MAIN, *heads):
+        raise NotFoundInTable(f"no branch {branch!r}: there are {', '.join(sorted((MAIN, *heads)))}")
+    snapshot_id = heads.get(branch, meta.current_snapshot_id)
+    head = meta.snapshot(snapshot_id)
+    if head is None and snapshot_id is not None:
+        raise NotFoundInTable(
+            f"branch {branch!r} leads to snapshot {snapshot_id}, which the table does not have: there is nothing to "
+            "commit onto. icedive doctor TABLE tells more"
+        )
+    return head
 
 
 def explain_conflict(
@@ -159,7 +168,8 @@ def explain_conflict(
     except NotFoundInTable as error:
         words = _without_base(table, intent_at(current), current)
         raise NotFoundInTable(f"{error}. {words}" if words else str(error)) from error
-    assert current is not None
+    if current is None:
+        raise NotFoundInTable(f"{branch} has no current snapshot: nothing that was committed can conflict there")
     intent = intent_at(start)
     before = line_to(table, start.snapshot_id)
     try:
@@ -177,8 +187,8 @@ def explain_conflict(
                 "begins there"
             ) from error
         before, later = [], line  # it looks at the whole line, or at nothing
-    on_main = {start.snapshot_id, *(one.snapshot_id for one in line_to(table, current.snapshot_id))}
-    others = commits_elsewhere(table.metadata, start, on_main)
+    on_branch = {start.snapshot_id, *(one.snapshot_id for one in line_to(table, current.snapshot_id))}
+    others = commits_elsewhere(table.metadata, start, on_branch)
     moved = bool(later or others.snapshots)
     decision = decision_of(table, intent, later, before, moved)
     if what.statement == "merge" and not where.strip() and decision.outcome == "refused":

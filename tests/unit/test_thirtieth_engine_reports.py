@@ -386,3 +386,22 @@ def test_who_shows_null_for_a_column_that_files_lack(tmp_path: Path) -> None:
         "apache/iceberg-python#1401", "ClickHouse/ClickHouse#110216", "apache/auron#2527", "#9404",
     ]  # fmt: skip
     assert "some readers show null in it" in run("plan", name, "region = 'East'").output
+
+
+# -- a conflict where a branch leads to nothing ------------------------------------------------------------------------
+@pytest.mark.parametrize("branch", ["gone", "main", "none"])
+def test_a_conflict_on_a_branch_that_leads_to_no_snapshot(branch: str, tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "x", "int")])
+    for number in range(2):
+        table.append(table.parquet(f"{number}.parquet", {"x": [number]}))
+    if branch == "gone":
+        table.md["refs"][branch] = {"snapshot-id": 999, "type": "branch"}
+    else:
+        table.md["refs"].clear()
+        table.md["current-snapshot-id"] = 999 if branch == "main" else -1
+    table.write()
+    name, option = str(table.folder), ("--branch", "gone") if branch == "gone" else ()
+    for kind in ("append", "compaction"):
+        told = run("check", "conflict", name, "snapshot-1", kind, *option).output
+        wanted = "main has no current snapshot" if branch == "none" else f"branch '{branch}' leads to snapshot 999"
+        assert wanted in told
