@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -16,6 +16,8 @@ from explorer.reports.maintenance.previews import CHANGES, Preview, preview
 from explorer.reports.maintenance.procedure_calls import DROPS_DANGLING
 from explorer.reports.readers import reader_support
 from explorer.spark_engine.engine_choice import Engine
+from explorer.spec.deletes.deletes import Applicability
+from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.maintenance.all_procedures import FREES, IDLE, NO_STATEMENT, ORDER, MaintenancePlan, ProcedureLine
 from explorer.spec.maintenance.dangling_deletes import REMOVAL, REWRITE
 from explorer.spec.maintenance.engine_statements import OTHER_ENGINES
@@ -165,12 +167,11 @@ def _with_deletes(table: Table, line: ProcedureLine, engine: Engine, rules: str)
 
 def _without_equality_deletes(table: Table, line: ProcedureLine, engine: Engine, rules: str) -> ProcedureLine | None:
     """The line of a compaction with the one that leaves no equality deletes, as its statement where it has none by its
-    defaults; None where there are no such deletes, or it must not be run."""
-    deletes = table.row_reader.deletes(table.metadata.current_snapshot).files.deletes
-    number = sum(delete.kind == "equality_deletes" for delete in deletes)
+    defaults and need not rewrite all files; None where there are no such deletes, or it must not be run."""
+    files = table.row_reader.deletes(table.metadata.current_snapshot).files
+    number = sum(delete.kind == "equality_deletes" for delete in files.deletes)
     applies = preview(table, "compact", engine=engine, options={DELETES: "1", **DROPS_DANGLING}) if number else None
-    if applies and any(row["becomes"] not in CHANGES for row in applies.tables.get("files", ())):
-        # an older file that stays keeps the deletes of its partition, whether they hide rows of it or not
+    if needs_all := applies is not None and _keeps_equality_deletes(files, applies):
         applies = preview(table, "compact", engine=engine, options={"rewrite-all": "true", **DROPS_DANGLING})
     if applies is None or applies.refusal or not applies.call:
         return None
@@ -178,12 +179,34 @@ def _without_equality_deletes(table: Table, line: ProcedureLine, engine: Engine,
     refused = (
         f"{count(number, 'equality delete')}, which {join_names(names)} refuse. Writers of updates may add new ones."
     )
-    if line.does == IDLE:
+    if line.does == IDLE and not needs_all:
         words = f"By its defaults it would do nothing. These options have it apply and drop {refused}"
         return replace(_line(_after_errors(applies, rules)), note=words)
-    files, size, _ = _amounts(applies)
-    way = f"{applies.call} rewrites {count(files, 'file')} ({human_bytes(size)}), and leaves none"
+    rewritten, size, _ = _amounts(applies)
+    way = f"{applies.call} rewrites {count(rewritten, 'file')} ({human_bytes(size)}), and leaves none"
+    if line.does == IDLE:
+        return replace(line, why=f"{line.why} It leaves {refused} {way}.".strip())
     return replace(line, note=f"By its defaults it may leave some of {refused} {way}.")
+
+
+def _keeps_equality_deletes(files: Applicability, compaction: Preview) -> bool:
+    """Whether a compaction leaves a data file as it is that is older than an equality delete of its partition: the
+    delete stays, whether it hides rows of it or not."""
+
+    def newest(deletes: Iterable[LiveFile]) -> int:
+        return max((d.sequence_number or 0 for d in deletes if d.kind == "equality_deletes"), default=0)
+
+    left = [part.filter(pc.invert(_is_changed(part)))["file"] for part in compaction.tables["files"].iter_tables()]
+    if not any(map(len, left)):
+        return False
+    by_place = {place: newest(deletes) for place, deletes in files.by_place.items()}
+    everywhere = newest(files.everywhere)
+    older = {
+        file.path
+        for file in files.data
+        if (file.sequence_number or 0) < max(everywhere, by_place.get(file.place, 0) if by_place else 0)
+    }
+    return bool(older) and any(path in older for paths in left for path in paths.to_pylist())
 
 
 def _after_vain_run(table: Table, line: ProcedureLine, statements: StatementEngine) -> ProcedureLine:
@@ -269,5 +292,10 @@ def _changed(part: pa.Table) -> pa.Table:
     """The rows of what would change; of a file that is live and would be removed by mistake, none."""
     if "becomes" not in part.column_names:
         return part
-    changed = part.filter(pc.is_in(part["becomes"].cast(pa.string()), pa.array(CHANGES)))
+    changed = part.filter(_is_changed(part))
     return changed.filter(pc.invert(changed["live"])) if "live" in changed.column_names else changed
+
+
+def _is_changed(part: pa.Table) -> pa.ChunkedArray:
+    """Of each row whether it would change."""
+    return pc.is_in(part["becomes"].cast(pa.string()), pa.array(CHANGES))

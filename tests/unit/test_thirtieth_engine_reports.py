@@ -15,9 +15,11 @@ from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
 
 from explorer.reports.inspector.table_nodes import inspect_snapshot
+from explorer.reports.maintenance_plan import plan_all
 from explorer.reports.readers import find_readers
 from explorer.spec.commits.commit_writers import writers_of
 from explorer.spec.doctor.findings import Finding
+from explorer.spec.maintenance.all_procedures import ProcedureLine
 from explorer.spec.text.units import human_bytes, instant
 from tests.cases.mini import T0, Table
 from tests.support import direct
@@ -405,3 +407,46 @@ def test_a_conflict_on_a_branch_that_leads_to_no_snapshot(branch: str, tmp_path:
         told = run("check", "conflict", name, "snapshot-1", kind, *option).output
         wanted = "main has no current snapshot" if branch == "none" else f"branch '{branch}' leads to snapshot 999"
         assert wanted in told
+
+
+# -- a compaction that leaves no equality delete, of the partitions that have one (flink-kickstarter#769) --------------
+def deletes_of_one_partition(folder: Path, older: bool = False, everywhere: bool = False) -> Table:
+    """Three partitions, with an equality delete in one of them. `older`: that one has an older file, too, which no row
+    of the delete can name. `everywhere`: the delete is of a spec without partitions."""
+    properties = {"write.target-file-size-bytes": "900"}
+    spec = [(2, 1000, "p", "identity")]
+    table = Table(folder, [(1, "id", "long"), (2, "p", "string")], [] if everywhere else spec, properties=properties)
+    if everywhere:
+        table.set_spec(spec, 1)
+    for name in "abc":
+        own = {"partition": {"p": name}}
+        table.append(table.parquet(f"{name}.parquet", {"id": [1, 2], "p": [name, name]}, **own))
+    if older:
+        own = {"partition": {"p": "c" if everywhere else "a"}}
+        table.append(table.parquet("older.parquet", {"id": [100], "p": ["a"]}, **own))
+    delete = table.equality_delete("e.parquet", {"id": [1]}, partition={} if everywhere else {"p": "a"})
+    manifest = table.manifest("deletes.avro", [(1, delete)], content=1, spec_id=0)
+    table.snapshot("delete", [*table.lists[table.md["current-snapshot-id"]], manifest])
+    return table
+
+
+def compaction_line(table: Table) -> ProcedureLine:
+    plan = plan_all(direct.open_table(str(table.folder)))
+    return next(line for line in plan.lines if line.operation == "compact")
+
+
+def test_one_equality_delete_has_its_partition_compacted_alone(tmp_path: Path) -> None:
+    line = compaction_line(deletes_of_one_partition(tmp_path / "t"))
+    assert "'delete-file-threshold', '1', 'remove-dangling-deletes', 'true'" in line.statement
+    assert line.files == 1
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_a_compaction_of_all_files_for_an_equality_delete_is_no_statement_of_the_plan(
+    everywhere: bool, tmp_path: Path
+) -> None:
+    line = compaction_line(deletes_of_one_partition(tmp_path / "t", older=True, everywhere=everywhere))
+    assert not line.statement
+    assert "It leaves 1 equality delete, which pyiceberg, polars and Snowflake refuse." in line.why
+    assert "'rewrite-all', 'true', 'remove-dangling-deletes', 'true'))" in line.why
+    assert " rewrites 4 files (" in line.why
