@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
+from explorer import open_table
+from explorer.reports.maintenance_plan import plan_all
 from explorer.spec.text.units import instant
 from tests.cases.mini import T0
 from tests.spark.test_twentyninth_sink_reports import register
+from tests.statements.printed import statements
 from tests.support import direct
 from tests.support.report_tables import java_table
 from tests.unit.test_cli import run
-from tests.unit.test_thirtieth_engine_reports import logged, pyiceberg_table, stored
+from tests.unit.test_thirtieth_engine_reports import deletes_of_one_partition, logged, pyiceberg_table, stored
 
 SPACE = "sandbox.thirtieth_engines"
 
@@ -28,15 +31,16 @@ def test_time_travel_where_the_log_was_erased(session: Any, tmp_path: Path) -> N
         session.sql(f"SELECT * FROM {name} TIMESTAMP AS OF '{moment} UTC'").collect()
     assert session.sql(f"SELECT * FROM {name}.history").count() == 1
     assert session.table(name).count() == 4
-    [finding] = [f for f in direct.doctor(name).findings if f.rule == "log-incomplete"]
-    [select, tag] = re.findall(
-        r"(SELECT \* FROM \S+ VERSION AS OF \d+|ALTER TABLE \S+ CREATE TAG [^.]*\d)", finding.remedy
-    )
-    assert name in select
-    assert name in tag
-    assert session.sql(select).count() == 2
-    session.sql(tag)
-    assert session.sql(f"SELECT * FROM {name} VERSION AS OF 'before_the_log'").count() == 2
+    for made in ("before_the_log", "before_the_log_2"):
+        [finding] = [f for f in direct.doctor(name).findings if f.rule == "log-incomplete"]
+        [select, tag] = re.findall(
+            r"(SELECT \* FROM \S+ VERSION AS OF \d+|ALTER TABLE \S+ CREATE TAG [^.]*\d)", finding.remedy
+        )
+        assert name in select
+        assert name in tag
+        assert session.sql(select).count() == 2
+        session.sql(tag)
+        assert session.sql(f"SELECT * FROM {name} VERSION AS OF '{made}'").count() == 2
 
 
 def test_a_transaction_of_todays_iceberg_keeps_the_log(session: Any) -> None:
@@ -77,3 +81,22 @@ def test_a_table_without_a_current_snapshot_id(
         for statement in statements:
             session.sql(statement)
     assert not [f for f in direct.doctor(name).findings if f.location == "/current-snapshot-id"]
+
+
+@pytest.mark.parametrize("older", [False, True])
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_the_compaction_for_one_equality_delete_leaves_none(
+    older: bool, everywhere: bool, session: Any, tmp_path: Path
+) -> None:
+    """flink-kickstarter#769: only older files of the delete's partition keep it, so that one alone is rewritten."""
+    table = deletes_of_one_partition(tmp_path / "t", older, everywhere)
+    name = f"{SPACE}.one_delete_{older}_{everywhere}".lower()
+    register(session, name, str(table.folder / "metadata" / table.last))
+    before = sorted((row.id, row.p) for row in session.table(name).collect())
+    [line] = [line for line in plan_all(open_table(name)).lines if line.operation == "compact"]
+    assert bool(line.statement) is not older
+    [statement] = statements(line.why) if older else [line.statement]
+    [done] = session.sql(statement).collect()
+    assert done.rewritten_data_files_count == (4 if older else line.files)
+    assert not [file for file in direct.open_table(name).files() if file["content"]]
+    assert sorted((row.id, row.p) for row in session.table(name).collect()) == before

@@ -194,8 +194,9 @@ def test_the_compaction_of_all_maintenance_leaves_no_equality_delete(first: bool
     before = sorted((row.id, row.n) for row in spark.table(name).collect())
     [line] = [line for line in plan_all(open_table(name)).lines if line.operation == "compact"]
     option = "rewrite-all', 'true" if first else "delete-file-threshold', '1"
-    assert f"'{option}', 'remove-dangling-deletes', 'true'" in f"{line.statement} {line.note}"
-    spark.sql(next(s for s in statements(f"{line.statement} {line.note}") if "remove-dangling-deletes" in s))
+    words = f"{line.statement} {line.note} {line.why}"
+    assert f"'{option}', 'remove-dangling-deletes', 'true'" in words
+    spark.sql(next(s for s in statements(words) if "remove-dangling-deletes" in s))
     assert not [file for file in direct.open_table(name).files() if file["content"]]
     assert sorted((row.id, row.n) for row in spark.table(name).collect()) == before
     assert sorted(read_elsewhere(name)) == [id for id, _ in before]

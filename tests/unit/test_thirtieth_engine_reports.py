@@ -82,6 +82,16 @@ def test_a_log_that_a_transaction_erased(tmp_path: Path) -> None:
     assert shown_current(table, 3).startswith("never: one commit added it and a later one")
 
 
+def test_a_tag_of_a_remedy_has_a_name_that_is_free(tmp_path: Path) -> None:
+    table = logged(tmp_path / "t")
+    for name in ("before_the_log", "before_the_log_2"):
+        [finding] = gap_findings(table)
+        assert f"CREATE TAG {name} AS OF VERSION 102 " in finding.remedy
+        table.md["refs"][name] = {"snapshot-id": 102, "type": "branch" if name.endswith("2") else "tag"}
+        table.write()
+    assert "CREATE TAG before_the_log_3 AS OF" in gap_findings(table)[0].remedy
+
+
 def test_a_time_before_an_erased_log(tmp_path: Path) -> None:
     table = logged(tmp_path / "t")
     told = run("rows", str(table.folder), "-s", str(T0 + 125_000)).output

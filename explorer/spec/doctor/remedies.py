@@ -35,6 +35,7 @@ from explorer.spec.doctor.remedy_texts import (
 from explorer.spec.maintenance.manifest_merges import rewrite_manifests
 from explorer.spec.snapshots.branches import MAIN, NAMED, branches_at
 from explorer.spec.snapshots.lineage import ancestry
+from explorer.spec.snapshots.refs import free_ref_name
 from explorer.spec.snapshots.retention import gc_refusal, is_of_nessie
 from explorer.spec.text.names import NOWHERE, base_name, beside, first_of, in_sql, path_in_sql, text_in_sql
 from explorer.spec.text.units import count, parse_int64, whole
@@ -245,6 +246,7 @@ def remedy(
         back=(back := anew or _back(situation, catalog, name)),
         data_file=_file_in_sql(node, examples),
         snapshot=snapshots[0] if snapshots else "",
+        tag=free_ref_name(metadata, "before_the_log") if metadata else "",
         or_back="" if situation.whole is None else f" Or else: {back}",
         previous=previous_words(situation.previous, catalog, name, situation.complains, situation.loss),
         mended=_mended(rule, situation, catalog, name),

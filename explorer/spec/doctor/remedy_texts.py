@@ -212,7 +212,7 @@ TEXTS_OF: Mapping[str, str] = {
     "PYICEBERG_LEGACY_CURRENT_SNAPSHOT_ID=true in its environment. Keep that setting until the table has a snapshot: "
     "the next commit of pyiceberg without it, and without rows, leaves the field out again.",
     "log-incomplete": "Nothing is lost, and nothing in Spark brings the lines back. Name such a snapshot by its id: "
-    "SELECT * FROM {table} VERSION AS OF {snapshot}. ALTER TABLE {table} CREATE TAG before_the_log AS OF VERSION "
+    "SELECT * FROM {table} VERSION AS OF {snapshot}. ALTER TABLE {table} CREATE TAG {tag} AS OF VERSION "
     "{snapshot} gives it a name, and keeps it from expiry.",
     "rows-lost": "{back} Do so before that snapshot expires: the rows are only in files that it reads.",
     "files-kept": "See whether rows are there twice (icedive data diff TABLE BEFORE AFTER shows what came between the "
@@ -309,8 +309,8 @@ TEXTS_OF: Mapping[str, str] = {
     "again whose parallel writers get changes of one key (distribute its stream by the key before the sink), or whose "
     "sink commits two checkpoints at once (update it).",
     "of-partition-alone": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', "
-    "'true')) writes files that have the column. Spark, Trino, DuckDB 1.5.5, ClickHouse 26.9, polars 2.1 and pyiceberg "
-    "0.9 need nothing.",
+    "'true')) writes files that have the column. Spark, Trino, DuckDB 1.5.5, ClickHouse 26.9, polars 2.1, iceberg-rust "
+    "and pyiceberg 0.9 need nothing.",
     "great-version": "Nothing in Spark mends a folder. Open the table through its catalog, or by the path of its "
     "metadata file. Leave the hint as it is: readers that do open the folder go by it.",
     "file-replaced": "Another file took its place. Restore the file from a backup, or else: {back} The rows that it "
