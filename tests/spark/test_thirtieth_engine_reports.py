@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from explorer import open_table
 from explorer.reports.maintenance_plan import plan_all
 from explorer.spec.text.units import instant
 from tests.cases.mini import T0
@@ -93,7 +92,7 @@ def test_the_compaction_for_one_equality_delete_leaves_none(
     name = f"{SPACE}.one_delete_{older}_{everywhere}".lower()
     register(session, name, str(table.folder / "metadata" / table.last))
     before = sorted((row.id, row.p) for row in session.table(name).collect())
-    [line] = [line for line in plan_all(open_table(name)).lines if line.operation == "compact"]
+    [line] = [line for line in plan_all(direct.open_table(name)).lines if line.operation == "compact"]
     assert bool(line.statement) is not older
     [statement] = statements(line.why) if older else [line.statement]
     [done] = session.sql(statement).collect()
