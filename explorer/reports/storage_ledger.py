@@ -99,7 +99,7 @@ def _total(sums: pa.Table, name: str) -> int:
 OUT_OF_LOG = "metadata.json that the log does not have"
 NOT_BY_PROPERTY = (
     f"{DELETES_OLD} never removes {{}}: with it, a commit removes what it takes out of the log, and what was taken out "
-    "before stays. remove_orphan_files removes it."
+    "before stays."
 )
 FIXED: Mapping[StorageGroup, Cleanup] = {
     "young": Cleanup(

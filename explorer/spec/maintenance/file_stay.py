@@ -180,4 +180,4 @@ def stay_of_older_metadata(metadata: TableMetadata, place: int) -> Iterator[str]
     if metadata.properties.get(DELETES_OLD, "false").lower() == "true":
         yield f"{drops} The last of these commits removes the file, since {DELETES_OLD} is true."
     else:
-        yield f"{drops} The file stays even then, since {DELETES_OLD} is not true. Then remove_orphan_files removes it."
+        yield f"{drops} The file stays even then, since {DELETES_OLD} is not true: then nothing leads to it."
