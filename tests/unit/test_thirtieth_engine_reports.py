@@ -332,7 +332,7 @@ def test_deletes_that_never_hid_a_row(random_keys: bool, tmp_path: Path) -> None
     assert (NEEDLESS in health, NEEDLESS in deletes) == (not random_keys, not random_keys)
     assert ("icedive count TABLE tells whether" in deletes) == random_keys
     assert "bucket(" not in health + deletes
-    assert "so a larger write.target-file-size-bytes makes no file larger" in health
+    assert "so a larger write.target-file-size-bytes makes no file of these commits larger" in health
 
 
 def test_deletes_that_hid_a_row(tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ def test_commits_that_write_a_file_of_the_target_size(tmp_path: Path) -> None:
     table.md["properties"]["write.target-file-size-bytes"] = "1000"
     table.write()
     health = run("health", str(table.folder), "--threshold", "small-files=0").output
-    assert "makes no file larger" not in health
+    assert "makes no file of these commits larger" not in health
 
 
 def test_whether_readers_open_deletes_that_hide_nothing(tmp_path: Path) -> None:
@@ -460,3 +460,61 @@ def test_a_compaction_of_all_files_for_an_equality_delete_is_no_statement_of_the
     assert "It leaves 1 equality delete, which pyiceberg, polars and Snowflake refuse." in line.why
     assert "'rewrite-all', 'true', 'remove-dangling-deletes', 'true'))" in line.why
     assert " rewrites 4 files (" in line.why
+
+
+# -- what is said of a try, of other writers and of orphans is so on this table ----------------------------------------
+def committed_by(folder: Path, writers: str, **properties: str) -> str:
+    """Appends, ten seconds apart, each by the stream that a letter names; by nobody who is known for a dot."""
+    table = Table(folder, [(1, "id", "long")], properties=properties)
+    for number, writer in enumerate(writers):
+        table.append(table.parquet(f"{number}.parquet", {"id": [number]}), step=10_000)
+        if writer != ".":
+            table.md["snapshots"][-1]["summary"] |= {"engine-name": "spark", "spark.sql.streaming.queryId": writer}
+    table.write()
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("writers", "is_told"), [("xaaab", True), ("xaabc", False), ("xaabb", False), ("xaa..", False), ("x....", False)]
+)
+def test_who_makes_most_commits_makes_more_than_half(writers: str, is_told: bool, tmp_path: Path) -> None:
+    told = run("check", "conflict", committed_by(tmp_path / "t", writers), "snapshot-1", "append").output
+    assert "usually one every 10 seconds" in told
+    assert ("most of them by spark: stream a" in told) is is_told
+    assert ("most of them" in told) is is_told
+
+
+MERGE_FIRST = "merge manifests first"
+
+
+def test_merging_manifests_first_is_advised_where_it_makes_a_try_shorter(tmp_path: Path) -> None:
+    small, merging = {"commit.manifest.target-size-bytes": "1000"}, {"commit.manifest.min-count-to-merge": "3"}
+    plain = committed_by(tmp_path / "plain", "aaaaa")
+    full = committed_by(tmp_path / "full", "aaaaa", **small)  # each manifest is larger than the target
+    merges = committed_by(tmp_path / "merges", "aaaaa", **merging)
+    wanted = {
+        (plain, "append"): False, (plain, "compaction"): True, (full, "append"): False, (full, "compaction"): False,
+        (merges, "append"): True, (merges, "compaction"): True,
+    }  # fmt: skip
+    for (place, kind), is_advised in wanted.items():
+        told = run("check", "conflict", place, "snapshot-1", kind).output
+        assert "A try reads" in told
+        assert (MERGE_FIRST in told) is is_advised, (place, kind)
+        shown = run("maintain", "preview", place, "rewrite-manifests").output
+        assert "would become about" in shown
+
+
+@pytest.mark.parametrize("properties", [{}, {"gc.enabled": "false"}])
+def test_an_orphan_is_not_said_to_be_removed_where_it_stays(properties: dict[str, str], tmp_path: Path) -> None:
+    """remove_orphan_files fails where gc.enabled is false, and leaves files of under three days."""
+    table = Table(tmp_path / "t", [(1, "id", "long")], properties=properties)
+    for number in range(3):
+        table.append(table.parquet(f"{number}.parquet", {"id": [number]}))
+    older = table.md["metadata-log"][-1]["metadata-file"].rpartition("/")[2]
+    assert "remove_orphan_files removes it" not in run("maintain", "file", str(table.folder), older).output
+    table.md["properties"]["write.metadata.delete-after-commit.enabled"] = "true"
+    table.md["metadata-log"] = table.md["metadata-log"][2:]
+    table.write()
+    told = run("storage", str(table.folder)).output
+    assert "what was taken out before stays." in told
+    assert "remove_orphan_files removes it" not in told

@@ -13,20 +13,20 @@ from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.commits.commit_writers import ENOUGH, UNKNOWN, commit_writer
 from explorer.spec.commits.operations import OperationTraits
-from explorer.spec.maintenance.manifest_merges import append_bytes, next_append
+from explorer.spec.maintenance.manifest_merges import append_bytes, next_append, rewrite_manifests
+from explorer.spec.schemas.partition_names import refusal_of_clash
 from explorer.spec.text.units import count, human_bytes, interval
 
 REMOVES = ("newRewrite", "newOverwrite", "newDelete", "newReplacePartitions")
 """Methods whose commits look for the files that they remove."""
-MOST_MS = 10 * 60_000
+LONGEST_PACE_MS = 10 * 60_000
 """A pace is told up to so many ms: no try takes longer."""
-SEVERAL = 2
-"""Manifests from which on it helps to merge them first."""
 
 
 @dataclass(frozen=True)
 class CommitPace:
-    """The commits that came after a base: how many, usually how many ms apart, and who made most of them."""
+    """The commits that came after a base: how many, usually how many ms apart, and who made more than half of
+    them; empty where nobody did, or that is not known."""
 
     commits: int
     usual_ms: int
@@ -44,10 +44,11 @@ def pace_of(later: Sequence[Snapshot]) -> CommitPace | None:
     if len(times) < ENOUGH:
         return None
     usual = int(median(after - before for before, after in pairwise(times)))
-    if not 0 < usual <= MOST_MS:
+    if not 0 < usual <= LONGEST_PACE_MS:
         return None
-    [(writer, _)] = Counter(commit_writer(snapshot, "").writer for snapshot in later).most_common(1)
-    return CommitPace(len(later), usual, "" if writer == UNKNOWN else writer)
+    [(writer, commits)] = Counter(commit_writer(snapshot, "").writer for snapshot in later).most_common(1)
+    is_told = writer != UNKNOWN and commits * 2 > len(later)
+    return CommitPace(len(later), usual, writer if is_told else "")
 
 
 def pace_words(pace: CommitPace) -> str:
@@ -84,7 +85,7 @@ def try_words(
     if merged := [m for group in bins if group.merged for m in group.manifests]:
         does.append(f"merges {_manifests(merged)} with its own, anew where a commit came between")
     does.append(f"writes a list of about {count(len(live) + 1, 'manifest')}, and metadata.json")
-    if len(data) >= SEVERAL:
+    if (kind.api in REMOVES or merged) and _has_fewer_after_rewrite(metadata, listed):
         shorter.append("merge manifests first (icedive maintain preview TABLE rewrite-manifests has the statement)")
     if kind.api == "newRewrite":
         shorter.append(
@@ -94,6 +95,18 @@ def try_words(
         )
     shorter.append("let the others commit less often, or pause them for that commit")
     return f"A try {'; '.join(does)}. To come first: {'; '.join(shorter)}."
+
+
+def _has_fewer_after_rewrite(metadata: TableMetadata, listed: Sequence[ManifestFile]) -> bool:
+    """Whether rewrite_manifests by its defaults would leave fewer manifests."""
+    live = [m for m in listed if not m.is_only_deleted]
+    try:
+        plans = rewrite_manifests(live, metadata.properties, metadata.default_spec_id or 0)
+    except ValueError:  # it would refuse
+        return False
+    rewritten = [plan for plan in plans if plan.rewritten]
+    left = sum(plan.wanted for plan in rewritten)
+    return left < sum(len(plan.manifests) for plan in rewritten) and not refusal_of_clash(metadata)
 
 
 def _manifests(manifests: Sequence[ManifestFile]) -> str:
