@@ -31,7 +31,7 @@ TILES = 120
 """Partitions that are drawn; the smallest of more are one tile."""
 SHOWN = 40
 """Columns whose clustering is drawn."""
-SEVERAL = 10
+FILES_SAVED = 10
 """Files that merging must save for a word about the writers' property."""
 HIDDEN_AT_ONCE = "rows that their own commit hid"
 Thresholds = Mapping[str, float]
@@ -52,10 +52,10 @@ def sizes(
     span = range(int(used[0]), int(used[-1]) + 1) if len(used) else range(0)
     at = target.bit_length()
     measured = f"{count(int(number.sum()), 'data file')} of {files:,} are below {human_bytes(int(SMALL * target))}"
-    if saved >= SEVERAL and written and max(written) < target:
+    if saved >= FILES_SAVED and written and max(written) < target:
         measured += (
             f"; no commit wrote more than {human_bytes(max(written))} of data, so a larger {TARGETS[True][0]} makes no "
-            "file larger: fewer, larger commits do"
+            "file of these commits larger: fewer, larger commits do"
         )
     bars = Bars(
         "data files by size",
@@ -191,7 +191,7 @@ def deletes(
     snapshot."""
     cells = facts.cells
     kind, rows, files = (cells[name].to_numpy() for name in ("kind", "rows", "files"))
-    applied = [file for at, file in enumerate(live) if at in facts.used]
+    applied = [file for at, file in enumerate(live) if at in facts.reaching]
     hidden, data = sum(max(0, f.record_count) for f in applied if not f.equality_ids), int(rows[kind == DATA].sum())
     by_kind = {k: int(files[kind == k].sum()) for k in (POSITION, EQUALITY, VECTOR)}
     loaded = sum(row["loaded"] or 0 for row in facts.rows.values())
@@ -219,7 +219,8 @@ def deletes(
             MeasuredValue("deleted-share", share, limits["deleted-share"], measured, caution),
             MeasuredValue("equality-deletes", by_kind[EQUALITY], limits["equality-deletes"], confined, caution),
             MeasuredValue(
-                "dangling-deletes", len(live) - len(facts.used), limits["dangling-deletes"], _opened_words(facts, live)
+                "dangling-deletes", len(live) - len(facts.reaching), limits["dangling-deletes"],
+                _opened_words(facts, live),
             ),
         ),
         (
@@ -237,9 +238,9 @@ def deletes(
 
 def _opened_words(facts: Facts, live: Sequence[LiveFile]) -> str:
     """Whether readers open deletes that hide nothing; empty where there are none."""
-    if len(live) == len(facts.used):
+    if len(live) == len(facts.reaching):
         return ""
-    opened = len(facts.opened - facts.used)
+    opened = len(facts.used - facts.reaching)
     return f"readers open {opened:,} of them" if opened else "no reader opens their files"
 
 

@@ -63,13 +63,13 @@ class HealthContext:
         the table's sort order, `other_order` another one, `most` deletes apply to its most loaded data file (`worst` is
         its path), `equality` pairs of an equality delete and a data file apply, of `newer_equality` that would without
         bounds, `of_own_commit` rows were hidden by the commit that added them, as far as deletes name one data
-        file; `loads`: data files by the bits of that number, `sizes`: by the bits of their size, `used`: the
-        places of the deletes that may hide rows, `opened`: of those that apply; and `cells`: its live files by
+        file; `loads`: data files by the bits of that number, `sizes`: by the bits of their size, `reaching`: the
+        places of the deletes that may hide rows, `used`: of those that apply; and `cells`: its live files by
         partition, its spec and kind."""
         long = pa.int64()
         cell = [("partition", self.partition), ("spec_id", long), ("kind", long), *((name, long) for name in SUMS)]
         numbers = [(name, long) for name in ("snapshot_id", *OWN, *HELD)]
-        named = ("sizes", "loads", "used", "opened")
+        named = ("sizes", "loads", "reaching", "used")
         lists = [*((name, pa.list_(long)) for name in named), ("cells", pa.list_(pa.struct(cell)))]
         return pa.schema([("manifest_path", pa.string()), *numbers, ("worst", pa.string()), *lists])
 
@@ -150,7 +150,7 @@ def _loads(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> di
         return {}
     worst = int(number.argmax())
     return {
-        "loads": np.bincount(_bits(number), minlength=LOADS), "used": counted.reaching, "opened": counted.used,
+        "loads": np.bincount(_bits(number), minlength=LOADS), "reaching": counted.reaching, "used": counted.used,
         "loaded": int((number > 0).sum()),
         **{name: int(counted.sums[name].sum()) for name in ("equality", "newer_equality", "of_own_commit")},
         "most": int(number[worst]), "worst": files["file_path"][worst].as_py() if number[worst] else None,
@@ -161,15 +161,15 @@ def _loads(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> di
 class Facts:
     """The facts of all manifests: `rows` by manifest (HealthContext.schema without its lists), `cells` of the current
     snapshot added up by partition and kind, `sizes` its data files by the bits of their size, `loads` by those of how
-    many deletes apply to them, `used` the places of deletes that may hide rows of any, `opened` of those that apply to
-    any, so that readers open them."""
+    many deletes apply to them, `reaching` the places of deletes that may hide rows of any, `used` of those that apply
+    to any, so that readers open them."""
 
     rows: Mapping[str, Mapping[str, Any]]
     cells: pa.Table
     sizes: Ints
     loads: Ints
+    reaching: frozenset[int]
     used: frozenset[int]
-    opened: frozenset[int]
 
     @property
     def entries_by_snapshot(self) -> Wrote:
@@ -191,7 +191,7 @@ def add_up(parts: Batches) -> Facts:
     """All facts; a manifest that comes twice counts once."""
     rows: dict[str, Mapping[str, Any]] = {}
     sums = {"sizes": np.zeros(BUCKETS, np.int64), "loads": np.zeros(LOADS, np.int64)}
-    places: dict[str, set[int]] = {"used": set(), "opened": set()}
+    places: dict[str, set[int]] = {"reaching": set(), "used": set()}
     cells = pa.schema(list(parts.schema.field("cells").type.value_type)).empty_table()
     held, size = [cells], 0
     for part in parts.read():
