@@ -10,7 +10,7 @@ from explorer.spec.snapshots.branches import MAIN
 from explorer.spec.text.names import first_of, shorten, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count
 
-NAMED, LONG = 3, 60
+REFS_NAMED, BRANCH_LENGTH = 3, 60
 """Refs that are named, and characters of a branch's name."""
 
 
@@ -56,11 +56,12 @@ def elsewhere_words(
     ordinals = snapshot_ordinals(metadata)
     first, last = (snapshot_name(others.snapshots[i].snapshot_id, ordinals) for i in (0, -1))
     which = first if first == last else f"{first} to {last}"
-    where = f" ({first_of(others.refs, NAMED)})" if others.refs else ", and no branch or tag points to them"
+    where = f" ({first_of(others.refs, REFS_NAMED)})" if others.refs else ", and no branch or tag points to them"
     costs = "costs it a try" if retried else "has it refused"
     return (
         f"{count(len(others.snapshots), 'snapshot')} ({which}) came after "
-        f"{snapshot_name(base.snapshot_id, ordinals)}, and not on {shorten(branch, LONG)}{where}. All branches share "
+        f"{snapshot_name(base.snapshot_id, ordinals)}, and not on {shorten(branch, BRANCH_LENGTH)}{where}. All "
+        "branches share "
         f"one metadata file: each commit to any of them {costs}. No validation looks at another branch. A job that "
         f"began after {last} does not lose to these."
     )

@@ -10,6 +10,7 @@ from explorer.spec.text.names import first_of
 
 MAIN, NO_BRANCH = "main", "no branch"
 NAMED = 3
+"""Branches that a sentence names."""
 
 
 def branch_of_each(metadata: TableMetadata) -> dict[int, str]:

@@ -13,7 +13,7 @@ from explorer.spec.text.units import instant
 
 ReadOlder = Callable[[str], "TableMetadata | None"]
 """An older metadata file by its path; None where it cannot be read."""
-MOST_FILES = 10
+FILES_ASKED = 10
 """Older metadata files that are asked what was current, the newest first."""
 
 
@@ -79,7 +79,7 @@ def log_gaps(metadata: TableMetadata, older: ReadOlder | None = None) -> LogGaps
         files, read = metadata_files(metadata), 0
         for own in sorted(absent.keys() - together, key=lambda i: -(absent[i].timestamp_ms or 0)):
             path = files.get(own)
-            if own in lost or path in (None, metadata.metadata_location) or read == MOST_FILES:
+            if own in lost or path in (None, metadata.metadata_location) or read == FILES_ASKED:
                 continue
             read += 1
             then = older(str(path))
