@@ -376,11 +376,15 @@ class Table:
     def log_gaps(self) -> LogGaps:
         """What is known of the snapshots that the snapshot log lacks, by older metadata files too."""
 
-        def older(path: str) -> TableMetadata | None:
-            try:
-                return self.tree.metadata_file(path)
-            except ExplorerError:
-                return None
+        def older(paths: Sequence[str]) -> Iterator[TableMetadata | None]:
+            with self.tree.metadata_ahead(paths):
+                for path in paths:
+                    try:
+                        file = self.tree.metadata_file(path)
+                    except ExplorerError:
+                        yield None
+                    else:
+                        yield file
 
         return log_gaps(self.metadata, older)
 

@@ -114,11 +114,13 @@ def _footers(
 
 
 def _metadata_files(tree: MetadataTree, opened: frozenset[str]) -> dict[str, TableMetadata]:
+    paths = [entry.metadata_file for entry in tree.metadata.metadata_log]
+    paths = [path for path in paths if node_id("metadata", path) in opened]
     files = {}
-    for entry in tree.metadata.metadata_log:
-        if node_id("metadata", entry.metadata_file) in opened:
+    with tree.metadata_ahead(paths):
+        for path in paths:
             try:
-                files[entry.metadata_file] = tree.metadata_file(entry.metadata_file)
+                files[path] = tree.metadata_file(path)
             except UnreadableFile as error:
                 tree.note([Problem(error.path, error.cause, unaffected="the current metadata is not affected")])
     return files

@@ -6,6 +6,7 @@ import copy
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from heapq import nsmallest
 from itertools import chain
@@ -41,6 +42,8 @@ from explorer.storage.spill import deal_out, in_order
 
 OLDER = 32
 """Older metadata files that are kept in memory."""
+METADATA_AHEAD = 4 << 20
+"""Bytes of a metadata file that are fetched ahead: a larger one is read when it is asked for."""
 NAMED, KEPT = 3, 10_000
 """How many files that cannot be read are named, and how many problems beside those of manifests are kept."""
 OF_ONE, LONG = 100, 2_000
@@ -328,6 +331,12 @@ class MetadataTree:
             with self._lock:
                 self._older[path] = metadata
         return metadata
+
+    def metadata_ahead(self, paths: Iterable[str]) -> AbstractContextManager[None]:
+        """In the block, fetch these metadata files of a store together; this thread is about to read them."""
+        with self._lock:
+            held = {self.metadata.metadata_location, *self._older}
+        return self.reader.storage.reading_ahead((path, METADATA_AHEAD) for path in paths if path not in held)
 
     def find_metadata(self, name: str | None) -> TableMetadata:
         """A metadata file by its path, the end of it, its version number, or its name as shown (metadata-3); None: the

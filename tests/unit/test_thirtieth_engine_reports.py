@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
 
+from explorer.lab.slow_s3 import FarStore
 from explorer.reports.inspector.table_nodes import inspect_snapshot
 from explorer.reports.maintenance_plan import plan_all
 from explorer.reports.readers import find_readers
 from explorer.spec.commits.commit_writers import writers_of
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.maintenance.all_procedures import ProcedureLine
+from explorer.spec.snapshots.log_gaps import LogGaps
 from explorer.spec.text.units import human_bytes, instant
 from tests.cases.mini import T0, Table
 from tests.support import direct
@@ -39,9 +42,9 @@ def transaction(table: Table, erases: bool) -> None:
     table.append(table.parquet("fourth.parquet", {"x": [4]}))
 
 
-def logged(folder: Path, erases: bool = True, commits: int = 2, older: bool = True) -> Table:
+def logged(folder: Path, erases: bool = True, commits: int = 2, older: bool = True, **more: Any) -> Table:
     """Some appends, and a transaction of two; `erases` as Iceberg 0.14.0 erased the log then."""
-    table = Table(folder, [(1, "x", "int")])
+    table = Table(folder, [(1, "x", "int")], **more)
     for number in range(commits):
         table.append(table.parquet(f"{number}.parquet", {"x": [number]}))
     transaction(table, erases)
@@ -210,6 +213,52 @@ def test_a_log_that_an_expiry_shortened(tmp_path: Path) -> None:
     assert finding.severity == "info"
     assert finding.snapshots == (101,)
     assert "a snapshot between them expired, and Iceberg drops all lines before that one" in finding.what
+
+
+class CountingStore(FarStore):
+    """A store that notes how many requests came, and how many were under way at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, 0.3)
+        self.reads = self.now = self.together = 0
+        self.counting = threading.Lock()
+
+    def count_request(self, what: str) -> None:
+        with self.counting:
+            self.reads += what == "GET"
+            self.now += 1
+            self.together = max(self.together, self.now)
+        super().count_request(what)
+        with self.counting:
+            self.now -= 1
+
+
+def gaps_of_a_store(table: Table) -> tuple[LogGaps, int, int]:
+    """What is known of the snapshots that the log lacks, the files that were read for it, and the most at a time."""
+    with CountingStore(table.folder.parent) as store:
+        opened = direct.open_table(f"{table.location}/metadata/{table.last}", properties=store.properties)
+        before, store.together = store.reads, 0
+        return opened.log_gaps, store.reads - before, store.together
+
+
+def test_older_metadata_files_of_a_store_are_fetched_together(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "x", "int")], location="s3://lab/t")
+    table.append(table.parquet("0.parquet", {"x": [0]}))
+    table.md["refs"]["side"] = dict(table.md["refs"]["main"])
+    for number in range(1, 13):
+        table.append(table.parquet(f"{number}.parquet", {"x": [number]}), ref="side")
+    table.append(table.parquet("last.parquet", {"x": [99]}))
+    gaps, reads, together = gaps_of_a_store(table)
+    assert len(gaps.beside) == 12
+    assert reads == 10
+    assert together > 4
+
+
+def test_of_a_lost_log_only_the_file_that_tells_is_read(tmp_path: Path) -> None:
+    table = logged(tmp_path / "t", commits=20, location="s3://lab/t")
+    gaps, reads, _ = gaps_of_a_store(table)
+    assert len(gaps.lost) == 20
+    assert reads == 1
 
 
 # -- no current-snapshot-id (apache/iceberg-python#1164) ---------------------------------------------------------------

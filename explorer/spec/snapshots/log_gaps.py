@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -11,8 +11,9 @@ from explorer.spec.snapshots.ancestors import Ancestors
 from explorer.spec.text.names import base_name, metadata_name
 from explorer.spec.text.units import instant
 
-ReadOlder = Callable[[str], "TableMetadata | None"]
-"""An older metadata file by its path; None where it cannot be read."""
+ReadOlder = Callable[[Sequence[str]], "Iterable[TableMetadata | None]"]
+"""Older metadata files by their paths, in that order; None for one that cannot be read. Of a store they are fetched
+together."""
 FILES_ASKED = 10
 """Older metadata files that are asked what was current, the newest first."""
 
@@ -76,21 +77,23 @@ def log_gaps(metadata: TableMetadata, older: ReadOlder | None = None) -> LogGaps
     beside: set[int] = set()
     sources: list[str] = []
     if older is not None and absent.keys() - together:
-        files, read = metadata_files(metadata), 0
-        for own in sorted(absent.keys() - together, key=lambda i: -(absent[i].timestamp_ms or 0)):
-            path = files.get(own)
-            if own in lost or path in (None, metadata.metadata_location) or read == FILES_ASKED:
-                continue
-            read += 1
-            then = older(str(path))
-            if then is None:
-                continue
-            found = _current_once(then, absent)
-            if found.keys() - lost.keys():
-                sources.append(str(path))
-            lost = found | lost
-            if own not in lost:
-                beside.add(own)
+        files = {own: path for own, path in metadata_files(metadata).items() if path != metadata.metadata_location}
+        by_age = sorted(absent.keys() - together, key=lambda i: -(absent[i].timestamp_ms or 0))
+        newest_first = [own for own in by_age if own in files]
+        # of a log that was lost the newest file has all lines: the others are asked for where it does not
+        for some, most in ((newest_first[:1], 1), (newest_first[1:], FILES_ASKED - 1)):
+            asked = [own for own in some if own not in lost][:most]
+            for own, then in zip(asked, older([files[own] for own in asked]), strict=True):
+                if then is None:
+                    continue
+                found = _current_once(then, absent)
+                if found.keys() - lost.keys():
+                    sources.append(files[own])
+                lost = found | lost
+                if own not in lost:
+                    beside.add(own)
+                if lost.keys() | beside >= set(asked):
+                    break
     left = absent.keys() - together - lost.keys() - beside
     covered = {i for i in left if begins is not None and (absent[i].timestamp_ms or 0) >= begins}
     unknown = set(left - covered)
@@ -123,12 +126,12 @@ def _when_taken(metadata: TableMetadata, lost: int, source: str, older: ReadOlde
     expired. Files are halved between one that has it and the current one, which lacks it."""
     paths = [*(entry.metadata_file for entry in metadata.metadata_log), metadata.metadata_location]
     low, high = paths.index(source), len(paths) - 1
-    with_line = older(source)
+    [with_line] = older([source])
     if with_line is None or all(entry.snapshot_id != lost for entry in with_line.snapshot_log):
         return source, "", False  # its writer had no line either
     while high - low > 1:
         middle = (low + high) // 2
-        file = older(paths[middle])
+        [file] = older([paths[middle]])
         if file is None:
             return source, "", False
         if any(entry.snapshot_id == lost for entry in file.snapshot_log):
