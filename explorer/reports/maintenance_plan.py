@@ -196,7 +196,8 @@ def _keeps_equality_deletes(files: Applicability, compaction: Preview) -> bool:
     def newest(deletes: Iterable[LiveFile]) -> int:
         return max((d.sequence_number or 0 for d in deletes if d.kind == "equality_deletes"), default=0)
 
-    left = [part.filter(pc.invert(_is_changed(part)))["file"] for part in compaction.tables["files"].iter_tables()]
+    parts = compaction.tables["files"].iter_tables() if "files" in compaction.tables else ()
+    left = [part.filter(pc.invert(_is_changed(part)))["file"] for part in parts]
     if not any(map(len, left)):
         return False
     by_place = {place: newest(deletes) for place, deletes in files.by_place.items()}
