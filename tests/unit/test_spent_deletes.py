@@ -113,9 +113,11 @@ def test_deletes_of_one_file_each_are_said_to_hide_nothing(tmp_path: Path) -> No
 
 def test_all_maintenance_tells_of_deletes_that_a_compaction_leaves(tmp_path: Path) -> None:
     table = Table(tmp_path / "t", [(1, "id", "long")], location=str(tmp_path / "t"))
-    table.append(table.parquet("a.parquet", {"id": [1, 2]}))
+    file = table.parquet("a.parquet", {"id": [1, 2, 3, 4]})
+    table.append(file)
     data = table.lists[table.md["current-snapshot-id"]]
-    gone = table.manifest("gone.avro", [(1, table.equality_delete("eq.parquet", {"id": [2]}))], content=1)
+    delete = table.position_delete("p.parquet", [(file["file_path"], 1)])
+    gone = table.manifest("gone.avro", [(1, delete)], content=1)
     table.snapshot("delete", [*data, gone])
     compaction = plan_all(direct.open_table(str(tmp_path / "t"))).lines[0]
     assert (compaction.operation, compaction.does) == ("compact", "nothing to do")
