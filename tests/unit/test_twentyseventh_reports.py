@@ -167,7 +167,7 @@ def test_an_unknown_sequence_number_explains_as_much_as_all_deletes(tmp_path: Pa
 
 
 def test_too_many_files_are_not_compared_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(removed_rows, "MOST_FILES", 2)
+    monkeypatch.setattr(removed_rows, "FILES_COMPARED", 2)
     table = compact_parts(tmp_path / "t", 8, "equality")
     assert lost_rows(table) == []
     assert "whether snapshot-3 lost rows: more than 2 files would be compared" in str(direct.doctor(str(table.folder)))

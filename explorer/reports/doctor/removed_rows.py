@@ -15,7 +15,7 @@ from explorer.spec.entries.live_files import LiveFile, LiveFiles, live_files
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.table import Table
 
-MOST_FILES = 20_000
+FILES_COMPARED = 20_000
 """Removed data files and their parents' deletes that one check of a table compares."""
 
 
@@ -23,7 +23,7 @@ class RemovedRows:
     """Asked about one commit after the other, as long as they have few files."""
 
     def __init__(self, table: Table, not_checked: list[str]) -> None:
-        self._table, self._not_checked, self._left = table, not_checked, MOST_FILES
+        self._table, self._not_checked, self._left = table, not_checked, FILES_COMPARED
 
     def count_hidden(self, lists: Lists, snapshot: Snapshot, parent: Snapshot) -> int | None:
         """Count the rows that deletes hide at most, in the data files that a commit removed.
@@ -46,7 +46,8 @@ class RemovedRows:
         if self._left < 0:
             name = snapshot_name(snapshot.snapshot_id, snapshot_ordinals(lists.meta))
             self._not_checked.append(
-                f"whether {name} lost rows: more than {MOST_FILES:,} files would be compared; icedive data diff tells"
+                f"whether {name} lost rows: more than {FILES_COMPARED:,} files would be compared; icedive data diff "
+                "tells"
             )
             return None
         deletes: list[LiveFile] = []

@@ -61,7 +61,6 @@ def elsewhere_words(
     return (
         f"{count(len(others.snapshots), 'snapshot')} ({which}) came after "
         f"{snapshot_name(base.snapshot_id, ordinals)}, and not on {shorten(branch, BRANCH_LENGTH)}{where}. All "
-        "branches share "
-        f"one metadata file: each commit to any of them {costs}. No validation looks at another branch. A job that "
-        f"began after {last} does not lose to these."
+        f"branches share one metadata file: each commit to any of them {costs}. No validation looks at another branch. "
+        f"A job that began after {last} does not lose to these."
     )
