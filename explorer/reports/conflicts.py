@@ -301,7 +301,7 @@ def decision_of(
     back = intent.looks and "validateFromSnapshot" not in intent.validations
     looked = [*(before if back else ()), *since]
     table.tree.ahead(looked)
-    table.tree.ahead(manifests=[m for s in looked for m in _own_manifests(table, s)])
+    table.tree.ahead(manifests=[m for s in steps(looked, "snapshots") for m in _own_manifests(table, s)])
     earlier = [change_of(table, s) for s in steps(before, "snapshots")] if back else []
     later = [change_of(table, s) for s in steps(since, "snapshots")]
     decision, meta = decide(intent, later, earlier, moved, base_is_ancestor), table.metadata
