@@ -74,7 +74,8 @@ def check_readable(reader: TableReader, snapshot_id: int | None = None) -> FileA
 
 def another(reader: TableReader, name: str) -> TableReader:
     """Another table, by its name. What the person gave for this table's catalog holds for that catalog only, and what
-    they gave for a table that was opened by its path, for its bucket only. Raises TableNotFound."""
+    they gave for a table that was opened by its path, or that their Spark opened, for its bucket only. Raises
+    TableNotFound."""
     place = reader.location
     if place.of_session and name == place.name:  # pyiceberg does not know that catalog
         return reader
@@ -82,8 +83,8 @@ def another(reader: TableReader, name: str) -> TableReader:
     is_named = place.catalog is not None and not names_a_path(name)
     if is_named and (identifier.count(".") < name.count(".") > 1 or _is_beside(name, str(place.catalog))):
         return TableReader(locate(identifier, place.catalog, place.properties, place.relocate), reader.extra_roots)
-    own = place.properties if place.catalog is None and _is_in_bucket(name, place.metadata_location) else None
-    return TableReader(locate(name, None, own, place.relocate), reader.extra_roots)
+    own = (place.catalog is None or place.of_session) and _is_in_bucket(name, place.metadata_location)
+    return TableReader(locate(name, None, place.properties if own else None, place.relocate), reader.extra_roots)
 
 
 def _is_in_bucket(name: str, path: str) -> bool:
