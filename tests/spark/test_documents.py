@@ -90,6 +90,7 @@ def test_every_statement_of_python_runs(
     document: str, sandbox: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["program"])  # a program of a document is given no files
     for _, block in (one for one in blocks("python") if one[0] == document):
         names: dict[str, object] = {} if "import explorer" in block else {"explorer": explorer}
         for statement in ast.parse(block).body:
