@@ -102,10 +102,11 @@ def test_no_rewrite_makes_what_a_wrong_list_says_true(newest: bool, tmp_path: Pa
     own = list(lists)[-1 if newest else -2]
     edit_avro(Path(lists[own].removeprefix("file://")), _number_three)
     [finding] = found(table, "records-differ")
-    assert "CALL" not in finding.remedy
+    assert "system.rewrite" not in finding.remedy
     if newest:
         assert "the current one is wrong, and a rewrite would write" in finding.what
         assert "Do not run rewrite_manifests or rewrite_data_files before" in finding.remedy
+        assert f"rollback_to_snapshot('your_db.your_table', {list(lists)[-2]})" in finding.remedy  # its list is right
     else:
         assert f"that of snapshot {own} is wrong" in finding.what
         assert finding.snapshots == (own,)
