@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 
-from explorer.errors import ExplorerError, NotFoundInTable
+from explorer.errors import ExplorerError, NotFoundInTable, NotPossible
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot
 from explorer.progress import steps
@@ -76,6 +77,8 @@ ONE_TRY = (
 )
 NO_SNAPSHOT = ("null", "none")
 """What Iceberg calls the starting snapshot of a writer that names none."""
+MAX_FILES = 100_000
+"""Files that are held one by one: those that the commit may touch, and those that commits since its base changed."""
 
 
 def names_no_start(table: Table, base: str | int) -> bool:
@@ -137,8 +140,8 @@ def explain_conflict(
     """What Iceberg would say to an operation of a `kind` (see spec.commits.operations.KINDS) with these validations on
     the rows that match `where`, had it begun at snapshot `base` and came to commit now. The data files it would replace
     or refer to are those of `base` that may hold such rows; of a MERGE without `where` they are not known. The commit
-    goes to a `branch`. Raises NotFoundInTable, UnreadableFile for a manifest list or manifest that the answer depends
-    on."""
+    goes to a `branch`. Raises NotFoundInTable, NotPossible for too many files, UnreadableFile for a manifest list or
+    manifest that the answer depends on."""
     table = table.complete
     if kind not in KINDS:
         raise NotFoundInTable(f"no operation {kind!r}: there are {', '.join(KINDS)}")
@@ -150,7 +153,13 @@ def explain_conflict(
     def intent_at(start: Snapshot | None) -> Intent:
         """The commit that began at a snapshot."""
         reads = what.replaces or what.refers
-        touched = tuple(f for f in table.row_reader.applicability(start).data if matches(f)) if start and reads else ()
+        data = table.row_reader.applicability(start).data if start and reads else ()
+        touched = tuple(islice((file for file in data if matches(file)), MAX_FILES + 1))
+        if len(touched) > MAX_FILES:
+            raise NotPossible(
+                f"the commit may touch more than {MAX_FILES:,} data files, which are not compared one by one: name the "
+                "rows that it is about (--where)"
+            )
         return Intent(
             what,
             frozenset(validations),
@@ -301,7 +310,14 @@ def decision_of(
     back = intent.looks and "validateFromSnapshot" not in intent.validations
     looked = [*(before if back else ()), *since]
     table.tree.ahead(looked)
-    table.tree.ahead(manifests=[m for s in steps(looked, "snapshots") for m in _own_manifests(table, s)])
+    manifests = [m for s in steps(looked, "snapshots") for m in _own_manifests(table, s)]
+    changed = sum((m.added_files_count or 0) + (m.deleted_files_count or 0) for m in manifests)
+    if changed > MAX_FILES and (intent.looks or intent.validations):
+        raise NotPossible(
+            f"commits since the base changed {changed:,} files, and at most {MAX_FILES:,} are compared one by one: "
+            "name a later base"
+        )
+    table.tree.ahead(manifests=manifests)
     earlier = [change_of(table, s) for s in steps(before, "snapshots")] if back else []
     later = [change_of(table, s) for s in steps(since, "snapshots")]
     decision, meta = decide(intent, later, earlier, moved, base_is_ancestor), table.metadata
