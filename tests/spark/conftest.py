@@ -16,3 +16,11 @@ def session(request: pytest.FixtureRequest, engine: SparkEngine) -> Iterator[Any
     """A session with the empty namespace of the module."""
     with spark_namespace(engine, request.module.SPACE) as session:
         yield session
+
+
+@pytest.fixture(scope="module")
+def spark(request: pytest.FixtureRequest, engine: SparkEngine) -> Iterator[Any]:
+    """A session with the namespace of the module, which all its tests share."""
+    with spark_namespace(engine, request.module.SPACE) as session:
+        yield session
+    session.sql(f"DROP NAMESPACE {request.module.SPACE}")

@@ -4,7 +4,6 @@ so; and the remedies of what Spark misreads or fails on, run as they are printed
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -29,17 +28,12 @@ from tests.spark.row_group_oracle import Judge
 from tests.statements.printed import statements
 from tests.support import direct
 from tests.support.other_types import BY_SOME, COMMON, DAYS, FAILS, MISREAD, RIGHT, Stored, write_table
-from tests.support.report_tables import spark_namespace
 
 FAILED = (PySparkException, Py4JJavaError, OverflowError, ValueError)
 SET = re.compile(r"SET [\w.]+=\w+")
 
 
-@pytest.fixture(scope="module")
-def spark(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, "sandbox.stored") as session:
-        yield session
-    session.sql("DROP NAMESPACE sandbox.stored")
+SPACE = "sandbox.stored"
 
 
 def register(spark: Any, table: Table, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +11,18 @@ from pyiceberg.table import StaticTable
 
 from explorer.reports.maintenance import preview
 from explorer.reports.maintenance_plan import plan_all
-from explorer.spark_engine.spark import SparkEngine
 from explorer.table import open_table
 from tests.cases.mini import Table
 from tests.statements.printed import statements
 from tests.support import direct
-from tests.support.report_tables import found, java_table, spark_namespace
+from tests.support.report_tables import found, java_table
 from tests.support.thirtieth_tables import current_list, mend, metadata_file, uncounted, uncounted_before, upserted
 
 REWRITE = "CALL sandbox.system.rewrite_data_files(table => '{}', options => map('rewrite-all', 'true'))"
 MERGE = "CALL sandbox.system.rewrite_manifests('{}')"
 
 
-@pytest.fixture(scope="module")
-def spark(engine: SparkEngine) -> Iterator[Any]:
-    with spark_namespace(engine, "sandbox.thirtieth") as session:
-        yield session
-    session.sql("DROP NAMESPACE sandbox.thirtieth")
+SPACE = "sandbox.thirtieth"
 
 
 def registered(spark: Any, table: Table, own: str) -> str:
