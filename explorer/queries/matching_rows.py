@@ -161,8 +161,8 @@ class MatchingRows:
             for manifest in reader.tree.manifests(snapshot):
                 manifests.setdefault(manifest.manifest_path, manifest)
         reader.tree.ahead(manifests=manifests.values())
-        self._data = data = [m for m in manifests.values() if m.content == 0]
-        verdicts = scan.manifests(data)
+        data = [m for m in manifests.values() if m.content == 0]
+        self._manifests = verdicts = scan.manifests(data)
         self.similar = scan.asked_texts.in_lists(data, scan.metadata)
         """Stored texts that the filter's are alike, with the number of files (spec.scan.similar_texts)."""
         skipped = _Skipped(0, 0) if every_file else self._skip_counts(data, verdicts)
@@ -176,8 +176,8 @@ class MatchingRows:
         """Name the data files that `in_manifests` reads of all snapshots and that are not in memory, in its order,
         with their sizes."""
         in_memory = self.reader.files_in_memory()
-        verdicts = [v for v in self.scan.manifests(self._data) if v.keeps or self.reads_every_file]
-        listed = [v.manifest for v in verdicts] if self._readings is None else []
+        kept = (v.manifest for v in self._manifests if v.keeps or self.reads_every_file)
+        listed = list(kept) if self._readings is None else []
         for manifest, stored in self.reader.tree.stored_entries(listed, metrics=True):
             live = live_in(manifest, stored)[0]
             reads = self.reads_every_file or pa.array(self.scan.files(manifest, live).outcome == READ)
