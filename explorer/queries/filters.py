@@ -33,7 +33,7 @@ from explorer.spec.filters.expressions import (
     Predicate,
     rebuilt,
 )
-from explorer.spec.filters.filter_text import FilterError, parse
+from explorer.spec.filters.filter_text import FilterError, UnquotedText, parse
 from explorer.spec.rows.row_diff import column_at, field_places, fields_by_path
 from explorer.spec.scan.pruning import judge
 from explorer.spec.scan.ranges import file_ranges
@@ -154,6 +154,9 @@ def filter_for(
     try:
         return parse_filter(where, columns, null_too)
     except NotFoundInTable as error:
+        if isinstance(error.__cause__, UnquotedText):
+            words = "Spark takes the number too, but it converts the column for each row then, and skips no file by it"
+            raise NotFoundInTable(f"{error}. {words}") from error
         if _fits(metadata.schema(metadata.current_schema_id), where):
             words = f"{error}. It fits schema {metadata.current_schema_id}, by which the table is read without -s"
             raise NotFoundInTable(words) from error

@@ -308,7 +308,8 @@ class RowHistory:
         added: tuple[What, str] = "appeared", f"added by this {commit}"
         first, number = snapshot.parent_snapshot_id is None, entry.data.file_sequence_number
         older = (number or 0) < (snapshot.sequence_number or 0)
-        if snapshot.parent_snapshot_id in self.by_snapshot or (first and not (older and adder != snapshot.snapshot_id)):
+        is_of_other = adder != snapshot.snapshot_id and (older or adder in self._ordinals)
+        if snapshot.parent_snapshot_id in self.by_snapshot or (first and not is_of_other):
             return added
         if adder is None:
             return "appeared", f"whether this {commit} added it, or an expired snapshot, is not known"
@@ -377,7 +378,10 @@ class RowHistory:
             snapshot = meta.snapshot(entry.snapshot_id)
             if entry.how in ("rollback", "jump") and snapshot is not None and previous in self.by_snapshot:
                 before, after = self.by_snapshot[previous], self.by_snapshot[entry.snapshot_id]
-                for place in sorted(after.visible - before.visible):
+                come = after.visible - before.visible
+                if entry.timestamp_ms == snapshot.timestamp_ms:  # its commit told of the rows that it added
+                    come &= self.by_snapshot.get(snapshot.parent_snapshot_id or -1, NOTHING).visible
+                for place in sorted(come):
                     events.append(self._event(snapshot, "came back", place, "", entry.reason, entry.timestamp_ms))
                 for place in sorted(before.visible - after.visible):
                     events.append(self._event(snapshot, "left", place, "", entry.reason, entry.timestamp_ms))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -23,27 +25,39 @@ def commit_rules(lists: Lists, current_before: CurrentBefore) -> Iterator[Findin
     """Sequence numbers that two commits share, and commits that were not made on the snapshot before them."""
     meta = lists.meta
     lost: set[int] = set()
-    for finding_of_pair, newest in _duplicate_numbers(meta):
-        lost.add(newest)
+    for finding_of_pair, newest in _duplicate_numbers(lists):
+        lost |= newest
         yield finding_of_pair
     for earlier, later in _cut_off(lists):
         if later.snapshot_id not in lost:
             yield from _cut(lists, earlier, later, current_before)
 
 
-def _duplicate_numbers(meta: TableMetadata) -> Iterator[tuple[Finding, int]]:
-    by_number: dict[int, list[Snapshot]] = defaultdict(list)
+def _duplicate_numbers(lists: Lists) -> Iterator[tuple[Finding, set[int]]]:
+    """Each number that several commits have, and the snapshot after which one of them is lost."""
+    meta = lists.meta
+    by_number: dict[int, list[int]] = defaultdict(list)
     for snapshot in meta.snapshots:
-        by_number[snapshot.sequence_number].append(snapshot)
+        by_number[snapshot.sequence_number].append(snapshot.snapshot_id)
     current = set(ancestry(meta, meta.current_snapshot_id)) if meta.current_snapshot else set()
-    for number, snapshots in by_number.items():
-        ids = tuple(dict.fromkeys(s.snapshot_id for s in snapshots))
+    readable = reduce(or_, map(lists.bit, current), 0)
+    for number, taken_ids in by_number.items():
+        ids = tuple(dict.fromkeys(taken_ids))
         if number < 1 or len(ids) < 2:
             continue
-        gone = [i for i in ids if i not in current]
-        words = f"the sequence number {number} was given to {len(ids)} snapshots: two commits did not see each other"
+        others = [i for i in ids if i not in current]
+        gone = [i for i in others if not _is_listed(lists, i, readable)]
+        words = f"the sequence number {number} was given to {len(ids)} snapshots: "
+        if others and not gone:
+            words += (
+                f"last-sequence-number went back. No row that snapshot {others[0]} added is lost by it, since "
+                "the table still lists its manifests"
+            )
+        else:
+            words += "two commits did not see each other"
         if gone and len(gone) < len(ids):
             words += f", and what snapshot {gone[0]} did is lost"
+        newest = next((i for i in ids if i in current), ids[-1])
         yield (
             finding(
                 "sequence-twice",
@@ -53,10 +67,17 @@ def _duplicate_numbers(meta: TableMetadata) -> Iterator[tuple[Finding, int]]:
                 found=list(ids),
                 expected="one snapshot for each sequence number",
                 snapshots=ids,
-                node=("snapshot", gone[0] if gone else ids[-1]),
+                node=("snapshot", gone[0] if gone else newest),
             ),
-            next((i for i in ids if i in current), ids[-1]),
+            {newest} if gone or not others else set(),
         )
+
+
+def _is_listed(lists: Lists, snapshot_id: int, readable: int) -> bool:
+    """Whether a snapshot of some, as a mask, lists each manifest that a commit added."""
+    listed = lists.lists.get(snapshot_id, ())
+    added = [m.manifest_path for m in listed if m.added_snapshot_id == snapshot_id]
+    return bool(added) and all(lists.masks[path] & readable for path in added)
 
 
 def _cut_off(lists: Lists) -> Iterator[tuple[Snapshot, Snapshot]]:

@@ -24,7 +24,7 @@ from explorer.spec.filters.expressions import (
     push_down_not,
     rebuilt,
 )
-from explorer.spec.filters.filter_text import FilterError
+from explorer.spec.filters.filter_text import FilterError, UnquotedText
 from explorer.spec.filters.projections import takes
 from explorer.spec.text.names import shorten, similar_names
 from explorer.spec.values.values import result_type
@@ -127,6 +127,8 @@ def literal_value(literal: Any, term: BoundTerm) -> Any:
         value = _convert(literal, kind)
     except (ValueError, InvalidOperation, OverflowError) as error:
         why = f": {error}" if isinstance(error, FilterError) else ""
+        if kind == "string" and isinstance(literal, int | float | Decimal) and not isinstance(literal, bool):
+            raise UnquotedText(f"{literal} is no string, which {term} is: write '{literal}'") from error
         raise FilterError(f"{shorten(repr(literal), 60)} is no {kind}, which {term} is{why}") from error
     bits = _BITS.get(kind)
     if bits and isinstance(value, int) and not -(1 << bits) <= value < 1 << bits:

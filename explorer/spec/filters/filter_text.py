@@ -65,6 +65,10 @@ class FilterError(PrintableError, ValueError):
         self.position, self.column = position, column
 
 
+class UnquotedText(FilterError):
+    """A number is compared with a column of texts."""
+
+
 def parse(text: str) -> Expression:
     """A filter's text as an unbound expression; of nothing, TRUE. Raises FilterError."""
     if len(text) > LONGEST:
