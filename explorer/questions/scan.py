@@ -115,7 +115,7 @@ def plan(
     data |= {"planners": answers} if engines else {}
     data |= {"runs": scan_reports.timings_json(runs)} if measure else {}
     others = (*plans.answer_lines(answers), *scan_reports.timings_lines(runs))
-    lines = (*plans.pushdown_lines(planned, pushed), *plans.plan_lines(planned), *others)
+    lines = (*plans.pushdown_lines(planned, pushed), *plans.plan_lines(planned, pushed), *others)
     shown = cache(lambda: table.plan_pictures(planned, pushed))
     return Answer(
         planned,
@@ -123,7 +123,7 @@ def plan(
         lambda: lines,
         picture=lambda: shown().to_svg(),
         html=lambda: shown().facts_html(),
-        parts=lambda: plan_blocks(planned, shown().pictures(), lines, others),
+        parts=lambda: plan_blocks(planned, shown().pictures(), lines, others, pushed),
     )
 
 

@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from explorer.render.blocks import Block, Notice, Picture, Text
 from explorer.render.plans import summary_lines
 from explorer.render.text import clean
+from explorer.spec.filters.pushdown import Pushdown
 from explorer.spec.scan.plan import Amount, Plan
 from explorer.spec.text.units import count, human_bytes
 
 
-def plan_blocks(plan: Plan, pictures: Iterable[str], lines: Iterable[str], more: Iterable[str] = ()) -> list[Block]:
+def plan_blocks(
+    plan: Plan, pictures: Iterable[str], lines: Iterable[str], more: Iterable[str] = (), pushed: Pushdown | None = None
+) -> list[Block]:
     """Return the blocks of a plan.
 
     Args:
@@ -19,11 +22,12 @@ def plan_blocks(plan: Plan, pictures: Iterable[str], lines: Iterable[str], more:
         pictures: Its pictures.
         lines: All of it as text.
         more: The lines among them of what other planners answer, and of what runs took.
+        pushed: What Spark handed to Iceberg of a condition in SQL, if it was SQL.
 
     Returns:
         The headline, warnings, pictures, and the plan as text.
     """
-    told = [*summary_lines(plan)]
+    told = [*summary_lines(plan, pushed)]
     warnings = [line.removeprefix("⚠ ") for line in told if line.startswith("⚠")]
     rest = [*more, *(line for line in told if not line.startswith("⚠"))]
     blocks: list[Block] = [Notice(clean(headline(plan)))]

@@ -52,7 +52,7 @@ class ShownPlan:
 
     def __repr__(self) -> str:
         head = (clean(f"filter: {self.plan.bound}"), *self._lines(), "", *funnel_lines(self.plan), "")
-        return "\n".join((*head, render_table(self.reasons(), 200), *summary_lines(self.plan)))
+        return "\n".join((*head, render_table(self.reasons(), 200), *summary_lines(self.plan, self.pushed)))
 
     def _repr_html_(self) -> str:
         return not_typeset("\n".join(self._html()))
@@ -85,7 +85,7 @@ class ShownPlan:
             head = "".join(f"<th {CELL}>{name}</th>" for name in rows[0])
             body = "".join(f"<tr>{''.join(_cell(value) for value in row.values())}</tr>" for row in rows)
             yield f"<table><tr>{head}</tr>{body}</table>"
-        yield from (f"<div>{escape(line)}</div>" for line in summary_lines(self.plan))
+        yield from (f"<div>{escape(line)}</div>" for line in summary_lines(self.plan, self.pushed))
 
 
 def _reason(place: str, row: Mapping[str, Any]) -> dict[str, str]:

@@ -143,7 +143,7 @@ def task_rows(tasks: Sequence[Task]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def plan_lines(plan: Plan) -> Iterator[str]:
+def plan_lines(plan: Plan, pushed: Pushdown | None = None) -> Iterator[str]:
     """A plan as text: the filter, its projections, the funnel, manifests, residuals, tasks."""
     yield clean(f"filter: {plan.bound}")
     yield from spec_lines(plan)
@@ -155,12 +155,14 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     if len(shown) > 20:
         yield f"… {len(shown) - 20:,} more manifests (--stage manifests)"
     yield ""
-    yield from summary_lines(plan)
+    yield from summary_lines(plan, pushed)
 
 
-def summary_lines(plan: Plan) -> Iterator[str]:
-    """What comes along, what must still be asked of rows, and the tasks."""
+def summary_lines(plan: Plan, pushed: Pushdown | None = None) -> Iterator[str]:
+    """What comes along, what must still be asked of rows, and the tasks. `pushed` is what Spark handed to Iceberg of a
+    condition in SQL: it asks the rest of every row."""
     left = plan.left
+    spark_asks = bool(pushed and pushed.kept)
     if plan.damaged_list:
         yield "⚠ the manifest list could not be read whole: what is lost there is missing here"
     if plan.uncounted:
@@ -180,7 +182,8 @@ def summary_lines(plan: Plan) -> Iterator[str]:
         yield clean(f"Spark {plan.folded}")
     if plan.wholly:
         why = ": Iceberg is asked for every row" if plan.bound == TRUE else ", by partition or bounds"
-        yield f"all rows match in {plan.wholly:,} of {count(left.files, 'file')}{why}"
+        match = "match what Spark hands to Iceberg" if spark_asks else "match"
+        yield f"all rows {match} in {plan.wholly:,} of {count(left.files, 'file')}{why}"
     if words := words_of_plan(plan.bound, plan.schema):
         yield clean(words)
     for leaf in predicates(plan.bound):
@@ -204,6 +207,8 @@ def summary_lines(plan: Plan) -> Iterator[str]:
         )
     for text, files in list(plan.residuals.items())[:5]:
         what = "nothing more" if text == "true" else text
+        if spark_asks:
+            what = f"{'' if text == 'true' else f'{text}, and '}all conditions that Spark keeps"
         bounds = " (Iceberg takes partition values into account there, never bounds)" if plan.wholly else ""
         yield clean(f"the engine still asks {what} of the rows of {count(files, 'file')}{bounds * (text != 'true')}")
     if plan.refused:

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.model.metadata import Snapshot
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.remedy_cases import WITHOUT_PARENT
@@ -23,7 +23,6 @@ CurrentBefore = Callable[[Snapshot], "tuple[bool, int | None]"]
 
 def commit_rules(lists: Lists, current_before: CurrentBefore) -> Iterator[Finding]:
     """Sequence numbers that two commits share, and commits that were not made on the snapshot before them."""
-    meta = lists.meta
     lost: set[int] = set()
     for finding_of_pair, newest in _duplicate_numbers(lists):
         lost |= newest

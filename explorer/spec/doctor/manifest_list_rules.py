@@ -293,7 +293,7 @@ def _record(
         yield "deletes-in-v1", "a manifest of deletes in a table of version 1", m.content, "content 0", None
     if m.added_snapshot_id is None and meta.format_version > 1:
         yield "entry-snapshot", "nobody knows which snapshot added it", None, "added_snapshot_id", None
-    is_later = bool(adder and snapshot.timestamp_ms and adder.timestamp_ms > snapshot.timestamp_ms)
+    is_later = adder is not None and (adder.timestamp_ms or 0) > (snapshot.timestamp_ms or 0) > 0
     if adder and is_later and adder.sequence_number > snapshot.sequence_number > 0:
         yield (
             "entry-snapshot",

@@ -268,6 +268,8 @@ def remedy(
                                 situation.opened and not situation.misread, situation.has_columns)
         if metadata and rule == NO_LIVE_CASE and current in snapshots else "",
     )  # fmt: skip
+    if rule == "sequence-above-last" and letter == "M" and metadata:
+        text += _raised(metadata, situation)
     if rule == "file-missing" and BY_AGE in what:
         text = f"If it was {BY_AGE} (a lifecycle rule), end that first: the next oldest files are next. {text}"
     text += _deletes_at_risk(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
@@ -284,6 +286,18 @@ ADDED_ELSEWHERE = (
     "add_files brings their rows back in a new table. On this one it fails, since it reads the current snapshot first."
 )
 """How rows are got back of files that nothing names."""
+
+
+def _raised(metadata: TableMetadata, situation: Situation) -> str:
+    """Say how last-sequence-number is raised, where Iceberg then reads all rows as they are: no delete may go by a
+    number that went back, and no number is below 0."""
+    numbers = [snapshot.sequence_number for snapshot in metadata.snapshots]
+    if metadata.format_version < 2 or not numbers or min(numbers) < 0 or any(m.content for m in situation.listed):
+        return ""
+    return (
+        " To lose nothing, register instead a copy of the current metadata file in which last-sequence-number is "
+        f"{max(numbers)}: icedive docs broken-tables tells how."
+    )
 
 
 def _of_branch(metadata: TableMetadata | None, snapshots: Sequence[int]) -> str:

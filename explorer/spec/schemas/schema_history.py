@@ -136,7 +136,10 @@ def _field_changes(before: Schema, after: Schema, taken: Sequence[TakenName]) ->
             yield VersionChange(own, name, f"now {what}", means)
     for own, field in before.by_id.items():
         if own not in after.by_id:
-            means = "older files keep its values, and nobody reads them; a column of that name later is another one"
+            means = (
+                "older files keep its values, which time travel to a snapshot of an earlier schema alone reads; a "
+                "column of that name later is another one"
+            )
             if one := lost.get(own):
                 means += f"; but {_reads(one)}"
             yield VersionChange(own, shorten(field.name, LONG), "dropped", means)

@@ -9,7 +9,7 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.snapshots.ancestors import parents_of, reachable_snapshots
 from explorer.spec.snapshots.lineage import ancestry, circle_words
 from explorer.spec.snapshots.ref_operations import OPERATIONS
-from explorer.spec.text.names import runs, snapshot_name, snapshot_ordinals
+from explorer.spec.text.names import first_of, runs, shorten, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import instant
 
 FOLLOWS_MAIN = ("rollback", "rollback-to-time", "cherry-pick", "publish")
@@ -117,10 +117,7 @@ def preview_refs(
             if metadata.current_snapshot_id is not None:
                 sentences.append("Readers by snapshot id still see the newer snapshots, until they expire.")
             if snapshot.schema_id not in (None, metadata.current_schema_id):
-                sentences.append(
-                    f"The schema stays {metadata.current_schema_id}: columns that schema {snapshot.schema_id} has, by "
-                    "which that snapshot was written, and that were dropped since, do not come back."
-                )
+                sentences += _schema_stays(metadata, snapshot)
     elif operation in ("cherry-pick", "publish") and snapshot is not None:
         refusal = refusal or _pick_refusal(metadata, snapshot, main, of)
         if not refusal and snapshot.parent_snapshot_id == current:
@@ -172,6 +169,24 @@ def endless_walk(metadata: TableMetadata, operation: str, snapshot: Snapshot | N
     if operation == "fast-forward" and snapshot is not None:
         return circle_words(metadata, snapshot.snapshot_id, "the snapshot that it would move to")
     return ""
+
+
+def _schema_stays(metadata: TableMetadata, snapshot: Snapshot) -> list[str]:
+    """Say what the current schema makes of a snapshot that was written by another."""
+    now, then = metadata.schema(metadata.current_schema_id), metadata.schema(snapshot.schema_id)
+    stays = f"The schema stays {metadata.current_schema_id}; that snapshot was written by schema {snapshot.schema_id}."
+    if now is None or then is None:
+        return [stays]
+    sentences = [stays]
+    if dropped := [shorten(field.name, 60) for own, field in then.by_id.items() if own not in now.by_id]:
+        sentences.append(
+            f"Columns that were dropped since do not come back ({first_of(dropped, 3)}), and a new column of such a "
+            f"name is another one. Readers by its snapshot id (VERSION AS OF {snapshot.snapshot_id}) or a tag see the old "
+            "values until the snapshot expires."
+        )
+    if added := [shorten(field.name, 60) for own, field in now.by_id.items() if own not in then.by_id]:
+        sentences.append(f"Columns that were added since stay: {first_of(added, 3)}.")
+    return sentences
 
 
 def _pick_refusal(metadata: TableMetadata, snapshot: Snapshot, main: list[int], of: Callable[[int | None], str]) -> str:
