@@ -181,8 +181,8 @@ def _schema_stays(metadata: TableMetadata, snapshot: Snapshot) -> list[str]:
     if dropped := [shorten(field.name, 60) for own, field in then.by_id.items() if own not in now.by_id]:
         sentences.append(
             f"Columns that were dropped since do not come back ({first_of(dropped, 3)}), and a new column of such a "
-            f"name is another one. Readers by its snapshot id (VERSION AS OF {snapshot.snapshot_id}) or a tag see the old "
-            "values until the snapshot expires."
+            f"name is another one. Readers by its snapshot id (VERSION AS OF {snapshot.snapshot_id}) or a tag see "
+            "the old values until the snapshot expires."
         )
     if added := [shorten(field.name, 60) for own, field in now.by_id.items() if own not in then.by_id]:
         sentences.append(f"Columns that were added since stay: {first_of(added, 3)}.")
