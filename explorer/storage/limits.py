@@ -46,6 +46,8 @@ ROWS = 20_000_000
 """Rows of a data file, and positions in a delete file or vector."""
 MAX_NAMED_ROWS = 1_000_000
 """Rows that are named one by one: those that match the filter of a row history, those that a file's deletes hide."""
+PARTITION_VALUES = 4_000_000
+"""Values of a partition statistics file, its counts too: each becomes an object of Python."""
 JSON_DEPTH = 100
 """How deep the values of a JSON text nest."""
 LISTED_FILE = 256

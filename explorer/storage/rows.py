@@ -27,7 +27,7 @@ from explorer.spec.values.values import result_type
 from explorer.storage import limits
 from explorer.storage.decoder_process import client
 from explorer.storage.excerpts import quote
-from explorer.storage.formats import roaring
+from explorer.storage.formats import parquet, roaring
 from explorer.storage.formats.encryption import refuse_encrypted
 from explorer.storage.formats.json_text import load_json
 from explorer.storage.formats.puffin import NoPuffin, read_footer
@@ -401,6 +401,9 @@ def partition_statistics(storage: Storage, file: StatisticsFile, metadata: Table
     partition = {"id": 1, "name": "partition", "type": {"type": "struct", "fields": list(parts.values())}}
     counts = [{"id": own, "name": name, "type": "long"} for own, name in STATISTICS_COUNTS.items()]
     data_format = file.path.rpartition(".")[2].upper()
+    if data_format == "PARQUET":
+        values = parquet.read_footer(storage, file.path)["num_rows"] * (len(parts) + len(counts))
+        limits.within(values, limits.PARTITION_VALUES, file.path, "values of partitions", "ask Spark")
     read_as = LiveFile(file.path, "data_file", 0, {}, None, None, 0, file.file_size_in_bytes or 0, "", data_format)
     return _columns(storage, read_as, [partition, *counts], {}, {})
 

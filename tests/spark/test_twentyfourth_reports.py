@@ -28,9 +28,9 @@ def test_rows_get_their_partition_back_and_others_of_that_value_stay(session: An
     [finding] = found(name, "partition-value", deep=True)
     assert "wrong.parquet" in finding.remedy
     [delete] = re.findall(r"DELETE FROM \S+ WHERE concat\(_file, ''\) = '[^']+'", finding.remedy)
-    [insert] = re.findall(r"INSERT INTO \S+ SELECT \* FROM parquet\.`[^`]+`", finding.remedy)
-    session.sql(delete)
+    [insert] = re.findall(r"INSERT INTO \S+ \([^)]*\) SELECT [\w, ]+ FROM parquet\.`[^`]+`", finding.remedy)
     session.sql(insert)
+    session.sql(delete)
     rows = {(row.n, row.word) for row in session.sql(f"SELECT * FROM {name}").collect()}
     assert rows == {(None, "a"), (None, "b"), (0, "y"), (0, "z")}
     assert {row.word for row in session.sql(f"SELECT * FROM {name} WHERE n IS NULL").collect()} == {"a", "b"}

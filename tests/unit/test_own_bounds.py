@@ -217,5 +217,5 @@ def test_iceberg_java_shows_the_value_of_an_identity_partition(
     assert any(words in problem.cause for problem in opened.tree.problems)
     [finding] = [f for f in direct.doctor(str(table.folder), deep=True).findings if f.rule == "partition-value"]
     assert "Spark shows the partition's value in each row" in str(finding)
-    assert "If the files are, for each of them, before any snapshot expires: DELETE FROM" in finding.remedy
+    assert "while nobody else writes: INSERT INTO your_catalog.your_db.your_table (id, temp) SELECT" in finding.remedy
     assert "a.parquet`" in finding.remedy

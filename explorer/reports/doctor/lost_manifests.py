@@ -9,7 +9,7 @@ from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.remedies import LostFiles
 from explorer.spec.entries.entries import live_entries
 from explorer.spec.entries.live_files import live_files
-from explorer.spec.text.names import path_in_sql
+from explorer.spec.text.names import file_in_sql
 from explorer.table import Table
 
 MAX_READ = 100
@@ -68,7 +68,7 @@ def _live_files(table: Table, manifests: list[ManifestFile]) -> tuple[str, ...]:
 
 def _rows(table: Table, files: list[str]) -> int | None:
     """The rows of Parquet files whose paths can be made a part of SQL; None where they are not known."""
-    if not all(path.endswith(".parquet") and path_in_sql(path) for path in files):
+    if not all(path.endswith(".parquet") and file_in_sql(path) for path in files):
         return None
     try:
         ahead = table.reader.storage.read_ahead(files, lambda path: (path, 0), ends=True)

@@ -61,8 +61,9 @@ def partition_statistics_rules(table: Table, lists: Lists, not_checked: list[str
 
 def _compare(table: Table, meta: TableMetadata, file: StatisticsFile) -> Iterator[Finding]:
     rows = partition_statistics(table.reader.storage, file, meta)
-    limits.within(rows.num_rows, limits.MAX_NAMED_ROWS, file.path, "partitions", "ask Spark")
     ids = [str(field.name) for field in rows.schema.field("partition").type]
+    values = rows.num_rows * len(ids)
+    limits.within(values, limits.PARTITION_VALUES, file.path, "values of partitions", "ask Spark")
     stated: defaultdict[Key, dict[str, int]] = defaultdict(dict)
     times = Counter[tuple[int | None, Key]]()
     vectors = rows["dv_count"].to_pylist()

@@ -21,7 +21,7 @@ from explorer.spec.doctor.remedies import (
     remedy,
     unless_not_loaded,
 )
-from explorer.spec.doctor.remedy_cases import ADDS_ROWS, CASES, HAS_LOST_SCHEMA, NOT_SEEN
+from explorer.spec.doctor.remedy_cases import ADDS_ROWS, CASES, HAS_LOST_SCHEMA, HIVE_NULL, NOT_SEEN
 from explorer.spec.doctor.remedy_texts import LETTER_OF_CASE, MISREAD_BY, REMEDY_OF, Remedy
 from explorer.spec.doctor.rules import BY_ID, EXIT_CODES, RULES, Depth, Level, Rule, Severity
 from explorer.spec.entries.entries import NO_LIVE
@@ -150,6 +150,32 @@ def remedy_case(cause: Finding) -> str:
     return "loads-anyway" if cannot_load and not keeps_from_loading(cause.rule, cause.location) else key
 
 
+UNCLEAR = (
+    "A name in this table repeats words by which the doctor tells findings of this rule apart, so it gives no advice. "
+    "Rename it, or ask a person who knows the table."
+)
+
+
+def _repeated_words(metadata: TableMetadata | None) -> frozenset[str]:
+    """Words of CASES that stand in a name of the table: they may be its author's in what was found, and not ours."""
+    if metadata is None:
+        return frozenset()
+    columns = (field.name for schema in metadata.schemas for field in schema.by_id.values())
+    fields = (field.name for spec in metadata.partition_specs for field in spec.fields)
+    names = "\n".join([*(ref.name for ref in metadata.refs), *columns, *fields, *metadata.properties])
+    return frozenset(words for _, words in CASES if words in names)
+
+
+def _is_unclear(finding: Finding, repeated: frozenset[str]) -> bool:
+    """Whether words that choose a finding's advice may be the table's author's."""
+    paths = [finding.file, *finding.examples]
+    return any(
+        words in repeated or (words != HIVE_NULL and any(words in path for path in paths))
+        for rule, words in CASES
+        if rule == finding.rule
+    )
+
+
 def _letter(finding: Finding) -> Remedy | None:
     """The remedy of a finding's rule, or of its case."""
     case = remedy_case(finding)
@@ -225,6 +251,8 @@ class RuleChoice:
             uncounted_paths(kept, now), has_columns,
         )  # fmt: skip
         kept = [replace(f, remedy=unless_not_loaded(f.remedy, f.rule, situation)) for f in kept]
+        repeated = _repeated_words(metadata)
+        kept = [replace(f, remedy=UNCLEAR) if _is_unclear(f, repeated) else f for f in kept]
         complete = [
             replace(
                 f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),

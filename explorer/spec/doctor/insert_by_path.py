@@ -10,7 +10,7 @@ from typing import Any
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.doctor.remedy_cases import LOSES
-from explorer.spec.text.names import in_backticks, name_in_sql, path_in_sql
+from explorer.spec.text.names import file_in_sql, in_backticks, name_in_sql
 
 COMMITS = re.compile(
     r"\.system\.(?:rewrite_data_files|rewrite_position_delete_files|rewrite_manifests|add_files|cherrypick_snapshot)\("
@@ -65,6 +65,36 @@ def keeping_insert(
     return OF_NEW_FILES.format(f"INSERT INTO {table} ({columns}) {rows}")
 
 
+def rewriting_by_path(paths: Sequence[str], metadata: TableMetadata, listed: Sequence[ManifestFile], table: str) -> str:
+    """Say how the rows of a file are written anew with the values that the file has, where Spark shows others.
+
+    Args:
+        paths: The first of such files.
+        metadata: The table's.
+        listed: The current snapshot's manifests.
+        table: The table's name in SQL.
+
+    Returns:
+        A sentence: statements for the first file, or why none are printed.
+    """
+    schema = metadata.schema(metadata.current_schema_id)
+    reason = _hindrance(paths[:1] or None, metadata, listed, takes_values=False)
+    if not reason and schema and metadata.last_column_id != max(field.id for field in schema.by_id.values()):
+        reason = "a column was dropped, and a file may have it by a name that another column has now"
+    if reason or schema is None:
+        return (
+            "If the files are, no statement is safe on this table, since Spark would read such a file by its path: "
+            f"{reason}. Write its rows again from where they came."
+        )
+    columns = ", ".join(name_in_sql(field.name) for field in schema.fields)
+    return (
+        "If the files are, for each of them, before any snapshot expires and while nobody else writes: INSERT INTO "
+        f"{table} ({columns}) SELECT {columns} FROM parquet.{in_backticks(paths[0])}, and then DELETE FROM {table} "
+        f"WHERE concat(_file, '') = '{file_in_sql(paths[0])}'. If the INSERT fails, do not run the DELETE. The DELETE "
+        "goes by the file, since other rows may have the value that Spark shows."
+    )
+
+
 def has_columns(columns: Sequence[Mapping[str, Any]], metadata: TableMetadata) -> bool:
     """Return whether a Parquet file has each column of the table with its name and its field id, so that Spark reads
     the same of it by its path.
@@ -84,19 +114,22 @@ def has_columns(columns: Sequence[Mapping[str, Any]], metadata: TableMetadata) -
     )
 
 
-def _hindrance(paths: Sequence[str] | None, metadata: TableMetadata, listed: Sequence[ManifestFile]) -> str:
-    """Why rows that are read by the path of their file may be others than the table's; empty where they are not."""
+def _hindrance(
+    paths: Sequence[str] | None, metadata: TableMetadata, listed: Sequence[ManifestFile], takes_values: bool = True
+) -> str:
+    """Why rows that are read by the path of their file may be others than the table's; empty where they are not.
+    `takes_values`: what the table takes from the partition is right."""
     if any(m.content for m in listed):
         return "deletes of the table may hide some of them, and hide nothing of new files"
     schema = metadata.schema(metadata.current_schema_id)
     if schema is None or any(other.fields != schema.fields for other in metadata.schemas):
         return "the columns were changed, and a file may have others than the table has now"
-    if any(f.transform == "identity" for spec in metadata.partition_specs for f in spec.fields):
+    if takes_values and any(f.transform == "identity" for spec in metadata.partition_specs for f in spec.fields):
         return "the table takes values from the partition, which the files may lack"
     kinds = [field.type for field in schema.fields]
     names = [name_in_sql(field.name) for field in schema.fields]
     if not all(kind in PLAIN or str(kind).startswith("decimal(") for kind in kinds) or not all(names):
         return "Spark may read some columns of a file by its path otherwise than of the table"
-    if paths is None or not all(path_in_sql(path) and "`" not in path and path.endswith(".parquet") for path in paths):
-        return "the files are too many to be named, or not all in Parquet"
+    if paths is None or not all(file_in_sql(path) and path.endswith(".parquet") for path in paths):
+        return "the files are too many to be named, or not all in Parquet, or a path has signs of a pattern"
     return ""

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
-from explorer.spec.doctor.insert_by_path import COMMITS, FIRST, keeping_insert
+from explorer.spec.doctor.insert_by_path import COMMITS, FIRST, keeping_insert, rewriting_by_path
 from explorer.spec.doctor.lost_metadata import LostSchema, copy_with_uuid, mended_copy
 from explorer.spec.doctor.missing_files import MissingFile, removal_words
 from explorer.spec.doctor.remedy_cases import BY_AGE
@@ -37,7 +37,7 @@ from explorer.spec.snapshots.branches import MAIN, NAMED, branches_at
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.refs import free_ref_name
 from explorer.spec.snapshots.retention import gc_refusal, is_of_nessie
-from explorer.spec.text.names import NOWHERE, base_name, beside, first_of, in_sql, path_in_sql, text_in_sql
+from explorer.spec.text.names import NOWHERE, base_name, beside, file_in_sql, first_of, in_sql, path_in_sql, text_in_sql
 from explorer.spec.text.units import count, parse_int64, whole
 
 GOES_BACK = ("G", "L", "F", "T")
@@ -244,7 +244,8 @@ def remedy(
     text = (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
         catalog=catalog, name=text_in_sql(name), table=f"{catalog}.{name}", key=key,
         back=(back := anew or _back(situation, catalog, name)),
-        data_file=_file_in_sql(node, examples),
+        by_path=rewriting_by_path([path] if (path := _first_file(node, examples)) else [], metadata, situation.listed,
+                                  f"{catalog}.{name}") if metadata and rule == "identity-value" else "",
         snapshot=snapshots[0] if snapshots else "",
         tag=free_ref_name(metadata, "before_the_log") if metadata else "",
         or_back="" if situation.whole is None else f" Or else: {back}",
@@ -498,10 +499,9 @@ def previous_words(previous: str, catalog: str, name: str, complains: bool, loss
     )
 
 
-def _file_in_sql(node: Any, examples: Sequence[str]) -> str:
-    """The first file that a finding is about, as the inside of a text; PATH where there is none that can be one."""
-    path = node[1] if node and node[0] == "file" else next(iter(examples), "")
-    return (path_in_sql(path) if "`" not in path else "") or "PATH"
+def _first_file(node: Any, examples: Sequence[str]) -> str:
+    """The first file that a finding is about; empty where there is none."""
+    return node[1] if node and node[0] == "file" else next(iter(examples), "")
 
 
 def _letter(
@@ -628,7 +628,7 @@ def _again(situation: Situation, catalog: str, name: str) -> str:
     sentences += f"{count(len(lost_files.files), 'data file')} of the table's folder may be of it, "
     sentences += f"named by no manifest that is left: {named}{more}."
     steps = _steps(metadata, situation.whole, lost_files)
-    if not lost_files.fits or steps is None or not all(map(path_in_sql, lost_files.files)):
+    if not lost_files.fits or steps is None or not all(map(file_in_sql, lost_files.files)):
         return (
             f"{sentences} Before you add them again after going back, by the procedure add_files, check that they are "
             "of no failed write, and that no later commit removed them or deleted rows of them."
@@ -646,7 +646,7 @@ def _anew(situation: Situation, catalog: str, name: str) -> str:
     lost_files = situation.lost_files
     if situation.whole is not None or lost_files is None or not lost_files.fits or not lost_files.left:
         return ""
-    if not all(map(path_in_sql, lost_files.left)):
+    if not all(map(file_in_sql, (*lost_files.files, *lost_files.left))):
         return ""
     table = f"{catalog}.{name}"
     statements = [

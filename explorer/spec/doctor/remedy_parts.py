@@ -13,7 +13,16 @@ from explorer.spec.schemas.name_mapping import mapping_given_back, missing_name_
 from explorer.spec.schemas.partition_names import rename_statement
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.refs import free_ref_name, preview_refs
-from explorer.spec.text.names import beside, first_of, in_backticks, name_in_sql, path_in_sql, shorten, text_in_sql
+from explorer.spec.text.names import (
+    beside,
+    file_in_sql,
+    first_of,
+    in_backticks,
+    name_in_sql,
+    path_in_sql,
+    shorten,
+    text_in_sql,
+)
 from explorer.spec.text.units import count
 
 MAX_STATEMENTS = 20
@@ -144,7 +153,7 @@ def unnamed_commit_recovery(
         is_readable: Whether Iceberg can read the table's current snapshot, which an append begins from.
         is_of_folder: Whether the table's folder is its catalog.
     """
-    fitting = [path for path in files[:MAX_STATEMENTS] if path_in_sql(path) and path.endswith(".parquet")]
+    fitting = [path for path in files[:MAX_STATEMENTS] if file_in_sql(path) and path.endswith(".parquet")]
     adds = "; ".join(add_files_statements(fitting, catalog, name))
     first = "Do not run remove_orphan_files before you know: it removes these rows for good. "
     if not is_readable:

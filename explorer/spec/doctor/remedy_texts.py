@@ -362,9 +362,7 @@ TEXTS_OF: Mapping[str, str] = {
     "the file. Where Spark reads it by itself (SELECT * FROM parquet.`PATH`, with a CAST), delete the rows of the file "
     "by a filter that takes it whole, and insert what was read from its path, before any snapshot expires. Otherwise "
     "have the rows written again from where they came.",
-    "identity-value": "See which of the two is right. If the files are, for each of them, before any snapshot "
-    "expires: DELETE FROM {table} WHERE concat(_file, '') = '{data_file}', and then INSERT INTO {table} SELECT * FROM "
-    "parquet.`{data_file}`. The DELETE goes by the file, since other rows may have the value that Spark shows. If the "
+    "identity-value": "See which of the two is right. {by_path} If the "
     "partition is: rewrite_data_files with rewrite-all writes its value into the files, for good.{or_back}",
     "delete-value": "Nothing in Spark makes the delete apply. Do not drop it before you know which of the two is "
     "wrong. icedive inspect file TABLE PATH --show deletes shows the keys that it holds. If the column is wrong in the "

@@ -238,6 +238,12 @@ def path_in_sql(path: str) -> str:
     return "" if ";" in path or redact(path) != path else text_in_sql(path)
 
 
+def file_in_sql(path: str) -> str:
+    """Return the inside of a text with a file's path that a statement reads rows of; empty where it cannot be one. In
+    the path of a table of files Spark takes some signs for patterns, which other files fit."""
+    return "" if any(sign in path for sign in "*?[]{}\\`") else path_in_sql(path)
+
+
 def beside(name: str, what: str) -> str:
     """Return a name beside that of a table, both as they are in SQL."""
     return f"{name[:-1]}_{what}`" if name.endswith("`") else f"{name}_{what}"

@@ -1,0 +1,147 @@
+"""What an attacker found, a nineteenth time."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from explorer.spec.doctor.findings import Finding
+from explorer.spec.doctor.remedy_cases import BY_TIME_TRAVEL
+from explorer.spec.text.names import file_in_sql
+from explorer.storage import limits
+from tests.cases.mini import Table
+from tests.robustness.editing import edit_avro
+from tests.statements.printed import statements
+from tests.support import direct
+from tests.support.thirtieth_tables import current_list, uncounted
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "broken-tables.md"
+
+
+# -- paths that Spark takes for patterns ------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "name", ["[12].parquet", "?.parquet", "*.parquet", "{a,b}.parquet", "a\\b.parquet", "`.parquet"]
+)
+def test_a_path_with_signs_of_a_pattern_is_in_no_statement_that_reads_rows(name: str) -> None:
+    assert file_in_sql(f"file:///t/data/{name}") == ""
+    assert file_in_sql("s3://b/t/dt=2026-11-30/1.parquet")
+
+
+@pytest.mark.parametrize("name", ["[12].parquet", "?.parquet", "{1,2}.parquet"])
+def test_an_insert_that_would_read_other_files_is_not_printed(name: str, tmp_path: Path) -> None:
+    table = Table(str(tmp_path / "t"), [(1, "id", "long"), (2, "p", "string")])
+    table.append(table.parquet("1.parquet", {"id": [1, 2], "p": ["x", "x"]}))
+    table.append(table.parquet(name, {"id": [3, 4], "p": ["x", "x"]}))
+    concerned = table.lists[table.md["current-snapshot-id"]][-1]["manifest_path"]
+
+    def uncount(records: list[dict[str, Any]]) -> None:
+        for record in records:
+            if record["manifest_path"] == concerned:
+                record["added_files_count"] = 0
+
+    edit_avro(current_list(table), uncount)
+    [finding] = [f for f in direct.doctor(str(table.folder), deep=True).findings if f.rule == "manifest-counts"]
+    assert not statements(finding.remedy)
+    assert "a path has signs of a pattern" in finding.remedy
+
+
+def shown_otherwise(folder: Path, name: str = "1.parquet") -> Table:
+    """A file whose rows have another value than its partition, which Spark shows."""
+    table = Table(str(folder), [(1, "id", "string"), (2, "p", "string")], [(2, 1000, "p", "identity")])
+    table.append(table.parquet(name, {"id": ["a", "gone"], "p": ["y", "y"]}, partition={"p": "x"}))
+    table.append(table.parquet("2.parquet", {"id": ["b"], "p": ["x"]}, partition={"p": "x"}))
+    return table
+
+
+def remedy_of(table: Table) -> str:
+    [finding] = [f for f in direct.doctor(str(table.folder), deep=True).findings if f.rule == "partition-value"]
+    return finding.remedy
+
+
+def test_rows_are_written_anew_by_path_only_where_spark_reads_the_same(tmp_path: Path) -> None:
+    table = shown_otherwise(tmp_path / "sound")
+    insert = "(id, p) SELECT id, p FROM parquet.`"  # by name: a file may have its columns in another order
+    assert insert in remedy_of(table)
+    assert remedy_of(table).index("INSERT INTO") < remedy_of(table).index("DELETE FROM")
+    assert "no statement is safe" in remedy_of(shown_otherwise(tmp_path / "pattern", "[12].parquet"))
+    deleted = shown_otherwise(tmp_path / "deleted")
+    path = f"{deleted.location}/data/1.parquet"
+    deleted.delta(deletes=[deleted.position_delete("d.parquet", [(path, 1)], partition={"p": "x"})], operation="delete")
+    assert "deletes of the table may hide some of them" in remedy_of(deleted)
+    dropped = shown_otherwise(tmp_path / "dropped")
+    dropped.md["last-column-id"] = 3
+    dropped.save()
+    assert "a column was dropped" in remedy_of(dropped)
+
+
+# -- names that choose advice -----------------------------------------------------------------------------------------
+def test_a_name_that_repeats_our_words_chooses_no_advice(tmp_path: Path) -> None:
+    def of_branch(folder: Path, name: str) -> Finding:
+        table = uncounted(folder)
+        last = table.md["current-snapshot-id"]
+        table.md["refs"][name] = {"snapshot-id": last, "type": "branch"}
+        table.md["refs"]["main"]["snapshot-id"] = table.md["current-snapshot-id"] = 101
+        table.save()
+        [finding] = [f for f in direct.doctor(str(table.folder)).findings if f.rule == "manifest-counts"]
+        return finding
+
+    assert of_branch(tmp_path / "honest", "prod").remedy.startswith("Stop all writers of branch prod")
+    said = of_branch(tmp_path / "strange", BY_TIME_TRAVEL).remedy
+    assert said.startswith("A name in this table repeats words")
+    assert "Writers may go on" not in said
+
+
+# -- programs of the documents ----------------------------------------------------------------------------------------
+def programs() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("ending", [".new", ".old"])
+@pytest.mark.parametrize("dangling", [True, False])
+def test_a_program_of_the_documents_writes_through_no_link(
+    ending: str, dangling: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = uncounted(tmp_path / "t")
+    listed, other = current_list(table), tmp_path / "mine"
+    if not dangling:
+        other.write_text("mine")
+    listed.with_name(listed.name + ending).symlink_to(other)
+    [program] = [one for one in programs() if "manifest lists" in one]
+    (tmp_path / "mend.py").write_text(program)
+    monkeypatch.setattr(sys, "argv", ["mend.py", str(listed)])
+    if ending == ".new":
+        with pytest.raises(FileExistsError):
+            runpy.run_path(str(tmp_path / "mend.py"), run_name="__main__")
+    else:
+        runpy.run_path(str(tmp_path / "mend.py"), run_name="__main__")
+    assert other.exists() is not dangling
+    assert dangling or other.read_text() == "mine"
+
+
+def test_programs_of_the_documents_open_new_files_alone() -> None:
+    modes = [mode for program in programs() for mode in re.findall(r'open\([^)]*?, "(\w+)"', program)]
+    assert modes
+    assert set(modes) <= {"rb", "xb", "x"}
+
+
+# -- partition statistics ---------------------------------------------------------------------------------------------
+def test_values_of_partition_statistics_are_limited_before_they_are_read(tmp_path: Path) -> None:
+    table = Table(str(tmp_path / "t"), [(1, "id", "long"), (2, "p", "int")], [(2, 1000, "p", "identity")])
+    table.append(table.parquet("1.parquet", {"id": [1], "p": [1]}, partition={"p": 1}))
+    rows = limits.PARTITION_VALUES // 10 + 1
+    path = tmp_path / "t" / "metadata" / "ps.parquet"
+    pq.write_table(pa.table({"a": pa.nulls(rows, pa.int32())}), path)
+    table.md["partition-statistics"] = [
+        {"snapshot-id": table.md["current-snapshot-id"], "statistics-path": f"{table.location}/metadata/ps.parquet",
+         "file-size-in-bytes": path.stat().st_size},
+    ]  # fmt: skip
+    table.save()
+    report = direct.doctor(str(table.folder))
+    assert any("values of partitions; at most 4,000,000 are read here" in words for words in report.not_checked)
