@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyiceberg.io import FileIO
 
 if TYPE_CHECKING:
-    from obstore import GetOptions
+    from obstore import GetOptions, GetResult
     from obstore.store import ObjectStore
 
 T = TypeVar("T")
@@ -196,8 +196,9 @@ class Storage:
                 options = {"range": {"offset": offset}} if offset else {}
             answer = store.get(key, options=options)  # one request; its head tells the size
             whole = answer.meta["size"]
-            note_read(_part(path, whole, offset, length, limit), whole, offset, resolved)
-            return FilePart(bytes(answer.bytes()), offset, whole)
+            wanted = _part(path, whole, offset, length, limit)
+            note_read(wanted, whole, offset, resolved)
+            return FilePart(_body(path, answer, wanted), offset, whole)
 
         def read(io: FileIO) -> FilePart:
             with io.new_input(resolved).open() as stream:
@@ -357,7 +358,7 @@ class Storage:
 
         def get(store: ObjectStore, key: str) -> tuple[bytes, int]:
             answer = store.get(key, options={"range": {"suffix": length}})
-            data = bytes(answer.bytes())
+            data = _body(path, answer, length)
             note_read(len(data), answer.meta["size"], -1, resolved)
             return data, answer.meta["size"]
 
@@ -452,6 +453,19 @@ def _part(path: str, size: int, offset: int, length: int | None, limit: int) -> 
     if wanted >= limits.LARGE:
         limits.require_memory(wanted, path)
     return wanted
+
+
+def _body(path: str, answer: GetResult, most: int) -> bytes:
+    """What a store sends, which may be more than it says. Raises UnreadableFile when that is more than was asked
+    for."""
+    parts: list[bytes] = []
+    left = most
+    for part in answer.stream(min_chunk_size=most + 1):  # all of it, where the store keeps its word
+        parts.append(bytes(part))
+        left -= len(part)
+        if left < 0:
+            raise UnreadableFile(path, f"the store sends more than the {most:,} bytes that it was asked for")
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _open_below(root: str, real: str) -> int:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 import runpy
 import sys
+import threading
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from explorer.errors import UnreadableFile
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.remedy_cases import BY_TIME_TRAVEL
 from explorer.spec.text.names import file_in_sql
 from explorer.storage import limits
+from explorer.storage.storage import Storage
 from tests.cases.mini import Table
 from tests.robustness.editing import edit_avro
 from tests.statements.printed import statements
@@ -145,3 +150,58 @@ def test_values_of_partition_statistics_are_limited_before_they_are_read(tmp_pat
     table.save()
     report = direct.doctor(str(table.folder))
     assert any("values of partitions; at most 4,000,000 are read here" in words for words in report.not_checked)
+
+
+# -- a store that sends more than it was asked for --------------------------------------------------------------------
+SENT = 64 << 20
+
+
+class Endless(BaseHTTPRequestHandler):
+    """A store whose answers say the right range, and a body that does not end."""
+
+    protocol_version = "HTTP/1.1"
+    sent = 0
+
+    def do_GET(self) -> None:
+        first, last = 0, 99
+        if asked := re.match(r"bytes=(\d*)-(\d*)", self.headers.get("Range") or ""):
+            first = int(asked[1]) if asked[1] else 100 - int(asked[2])
+            last = min(99, int(asked[2])) if asked[1] and asked[2] else 99
+        self.send_response(206 if asked else 200)
+        for name, value in {
+            "Content-Range": f"bytes {first}-{last}/100", "Content-Length": str(1 << 40), "ETag": '"x"',
+            "Last-Modified": "Mon, 01 Jan 2024 00:00:00 GMT",
+        }.items():  # fmt: skip
+            self.send_header(name, value)
+        self.end_headers()
+        with suppress(OSError):
+            while type(self).sent < SENT:
+                self.wfile.write(bytes(1 << 16))
+                type(self).sent += 1 << 16
+        self.close_connection = True
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize("how", ["whole", "part", "end"])
+def test_no_more_of_an_answer_is_read_than_was_asked_for(how: str) -> None:
+    Endless.sent = 0
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endless)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    access = {"s3.endpoint": f"http://127.0.0.1:{server.server_port}", "s3.access-key-id": "a",
+              "s3.secret-access-key": "b", "s3.region": "us-east-1"}  # fmt: skip
+    storage, path = Storage(["s3://b/t"], access), "s3://b/t/1.parquet"
+    asks = {
+        "whole": lambda: storage.read(path), "part": lambda: storage.read(path, 10, 20),
+        "end": lambda: storage.tail(path, 30),
+    }  # fmt: skip
+    try:
+        with pytest.raises(
+            UnreadableFile, match=r"the store sends more than the (20|30) bytes|has 1,099,511,627,776 bytes; at most"
+        ):
+            asks[how]()
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert Endless.sent < SENT
