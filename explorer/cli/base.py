@@ -18,7 +18,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,10 @@ from explorer.storage.processor_time import time_limit
 from explorer.storage.whole_files import os_error_words
 
 FAILED, NO_ENGINE, INTERRUPTED = 1, 4, 130
+END_S = 3.0
+"""Seconds in which threads end after the command was interrupted."""
+SIGNALLED = (INTERRUPTED, *(128 + getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)))
+"""Exit codes of a command that was ended from outside."""
 INCOMPLETE, WARNING, ERROR = (EXIT_CODES[level] for level in ("incomplete", "warning", "error"))
 COMMAND = "icedive"
 GROUPS = {**QUESTION_GROUPS, "export": "Files for others: pages, pictures, and metadata without its secrets."}
@@ -73,6 +77,14 @@ class Main(Group):
         if args[0] not in self.commands and _is_place(args[0]):
             args = [OPEN, *args]
         return super().resolve_command(ctx, args)
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> Any:
+        try:
+            return super().main(args, *rest, **more)
+        except SystemExit as end:
+            if args is None and isinstance(end.code, int) and end.code in SIGNALLED:  # of a process of its own
+                _end_soon(end.code)
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -118,6 +130,13 @@ def _leave_java() -> None:
     """Java ends too, whatever it computes."""
     if (gateway := sys.modules.get("explorer.spark_engine.gateway")) is not None:
         gateway.leave()
+
+
+def _end_soon(code: int) -> None:
+    """The process ends in END_S at the latest: a thread may still wait for a store that says nothing."""
+    timer = threading.Timer(END_S, os._exit, [code])
+    timer.daemon = True
+    timer.start()
 
 
 @contextmanager

@@ -15,10 +15,12 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from explorer.extras import missing_package
+from explorer.progress import check_cancellation
 from explorer.spec.secrets.redaction import redact, secret_values
-from explorer.storage import azure
+from explorer.storage import azure, limits
 
 if TYPE_CHECKING:
+    from obstore import ObjectMeta
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
     from pyarrow.fs import FileInfo
 
@@ -189,8 +191,8 @@ def _s3(bucket: str, properties: Mapping[str, str]) -> ObjectStore | None:
 
 def names_in(store: ObjectStore, prefix: str) -> list[str]:
     """The names of the files in a folder, not of those in folders below it."""
-    listed = store.list_with_delimiter(f"{prefix.rstrip('/')}/")
-    return [str(item["path"]).rsplit("/", 1)[-1] for item in listed["objects"]]
+    start = len(prefix.rstrip("/")) + 1
+    return [name for item in _listed(store, prefix) if "/" not in (name := str(item["path"])[start:])]
 
 
 class ListedFile(NamedTuple):
@@ -205,9 +207,21 @@ def files_in(store: ObjectStore, prefix: str) -> dict[str, ListedFile]:
     start = len(prefix.rstrip("/"))
     return {
         str(item["path"])[start:]: ListedFile(item["last_modified"].timestamp(), int(item["size"]))
-        for batch in store.list(f"{prefix[:start]}/")
-        for item in batch
+        for item in _listed(store, prefix)
     }
+
+
+def _listed(store: ObjectStore, prefix: str) -> Iterator[ObjectMeta]:
+    """The files at any depth below a folder, as they come. Raises UnreadableFile when there are too many: a listing may
+    have pages without end; Cancelled."""
+    number = size = 0
+    for batch in store.list(f"{prefix.rstrip('/')}/"):
+        check_cancellation()
+        number += len(batch)
+        size += sum(len(item["path"]) for item in batch)
+        limits.within(number, limits.NAMES, prefix, "files below it")
+        limits.within(size, limits.share(4), prefix, "bytes of names of files below it")
+        yield from batch
 
 
 def infos(uri: str, properties: Mapping[str, str], recursive: bool = False) -> Iterator[tuple[FileInfo, str]]:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 import runpy
+import signal
+import socket
+import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -21,6 +26,7 @@ from explorer.spec.doctor.remedy_cases import BY_TIME_TRAVEL
 from explorer.spec.text.names import file_in_sql
 from explorer.storage import limits
 from explorer.storage.storage import Storage
+from explorer.storage.stores import files_in, names_in
 from tests.cases.mini import Table
 from tests.robustness.editing import edit_avro
 from tests.statements.printed import statements
@@ -205,3 +211,38 @@ def test_no_more_of_an_answer_is_read_than_was_asked_for(how: str) -> None:
         server.shutdown()
         server.server_close()
     assert Endless.sent < SENT
+
+
+class Pages:
+    """A store whose listing has pages without end."""
+
+    listed = 0
+
+    def list(self, prefix: str) -> Iterator[list[dict[str, Any]]]:
+        while True:
+            self.listed += 1000
+            names = (f"{prefix}{self.listed}-{n}" for n in range(1000))
+            yield [{"path": name, "last_modified": datetime.now(), "size": 1} for name in names]
+
+
+@pytest.mark.parametrize("listing", [names_in, files_in])
+def test_a_listing_without_end_is_refused(listing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "NAMES", 10_000)
+    store = Pages()
+    with pytest.raises(UnreadableFile, match="has 11,000 files below it; at most 10,000 are read here"):
+        listing(store, "t")
+    assert store.listed == 11_000
+
+
+def test_a_command_that_waits_for_a_silent_store_ends_when_it_is_interrupted(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(120)
+        words = [
+            sys.executable, "-m", "explorer.cli", "show", "s3://b/t", "-p", "s3.access-key-id=a", "-p",
+            f"s3.endpoint=http://127.0.0.1:{server.getsockname()[1]}", "-p", "s3.secret-access-key=b",
+        ]  # fmt: skip
+        with subprocess.Popen(words, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as command:
+            connection, _ = server.accept()
+            with connection:
+                command.send_signal(signal.SIGINT)
+                assert command.wait(120) == 130
