@@ -118,13 +118,13 @@ class Expiry:
         if not self.readers:
             return
         broken = [reader for reader in self.readers if reader.becomes == "is broken already"]
-        if not self.broken_readers and len(broken) < len(self.readers):
-            goes_on = len(self.readers) - len(broken)
-            yield f"{'The reader goes' if goes_on == 1 else f'All {goes_on} ways to read go'} on: what they need stays."
+        goes_on = [reader for reader in self.readers if reader.becomes == "goes on"]
+        if goes_on and not self.broken_readers:
+            yield f"{_number_words(len(goes_on), len(self.readers))} on: what they need stays."
         for reader in self.broken_readers[:RULES_SHOWN]:
-            yield f"{_reader_name(reader)} breaks: {reader.reason}."
+            yield f"{reader_name(reader)} breaks: {reader.reason}."
         for reader in broken[:RULES_SHOWN]:
-            yield f"{_reader_name(reader)} is broken already: {reader.reason}."
+            yield f"{reader_name(reader)} is broken already: {reader.reason}."
 
     def reader_rows(self) -> list[dict[str, Any]]:
         """A row a reader: how it reads, where it stands, and what becomes of it."""
@@ -198,7 +198,15 @@ class Expiry:
                 }
 
 
-def _reader_name(reader: ReaderOutcome) -> str:
+def _number_words(goes_on: int, readers: int) -> str:
+    """Say how many of the ways to read go."""
+    if readers == 1:
+        return "The reader goes"
+    return f"All {goes_on} ways to read go" if goes_on == readers else f"{goes_on} of {readers} ways to read go"
+
+
+def reader_name(reader: ReaderOutcome) -> str:
+    """Return how a sentence names a reader: how it reads, and where it stands."""
     position = reader.position
     named = shorten(position.reader, READER_LENGTH)
     is_checkpoint = position.reader != reader.stands_at and "/" in position.reader

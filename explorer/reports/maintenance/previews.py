@@ -17,6 +17,7 @@ from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.miscounted_manifests import explain_miscounted
 from explorer.queries.reader_positions import reader_positions
 from explorer.queries.unnamed_commits import LISTS, UnnamedCommits, find_unnamed_commits
+from explorer.reports.maintenance.change_readers import change_words
 from explorer.reports.maintenance.clean_expiry import words_for_trino
 from explorer.reports.maintenance.dangling_deletes import (
     dangling_rows,
@@ -216,7 +217,7 @@ def _expiry(
     in_sql = table_in_sql(table) if is_printable(table, table_in_sql(table)) else ".".join(NOWHERE)
     refusal = reader_refusal(expiry)
     safe = _safe_expiries(table, tree, request, readers) if refusal else ()
-    words = [*safe, *expiry.words(in_sql)]
+    words = [*safe, *change_words(table, tree, expiry.readers), *expiry.words(in_sql)]
     if (expiry.schemas or expiry.specs) and not refusal and set(request.options) == {"clean_expired_metadata"}:
         words += filter(None, (words_for_trino(table),))
     warning = " ".join(filter(None, (expiry.cut_off_warning(in_sql), expiry.sink_warning())))

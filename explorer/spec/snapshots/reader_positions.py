@@ -12,6 +12,7 @@ from typing import Literal
 
 from explorer.model.metadata import Snapshot, SnapshotLogEntry, TableMetadata
 from explorer.progress import steps
+from explorer.spec.snapshots.change_readers import other_changes, stream_error
 from explorer.spec.snapshots.retention import Retention
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import instant
@@ -19,7 +20,8 @@ from explorer.spec.text.units import instant
 ReaderUse = Literal["time travel", "incremental read", "Spark stream", "Spark stream, AvailableNow", "Flink source"]
 STREAMS: tuple[ReaderUse, ...] = ("Spark stream", "Spark stream, AvailableNow")
 """A stream with the trigger AvailableNow looks at the snapshot at which it began, each time that it starts (#18000)."""
-ReaderState = Literal["goes on", "breaks", "is broken already"]
+ReaderState = Literal["goes on", "stops", "breaks", "is broken already"]
+"""A reader stops at a snapshot that is no append, whatever expires: a Spark stream without the options for it."""
 WITHOUT_SNAPSHOT = -1
 """The snapshot id of a stream that has not begun."""
 
@@ -45,12 +47,14 @@ class ReaderPosition:
 
 @dataclass(frozen=True)
 class ReaderOutcome:
-    """What becomes of a reader: whether it goes on, and why not."""
+    """What becomes of a reader: whether it goes on, and why not. `other_changes` are the snapshots that it still has to
+    read, as the table is now, and that are no appends, oldest first: of a reader of changes that is not broken."""
 
     position: ReaderPosition
     stands_at: str
     becomes: ReaderState
     reason: str
+    other_changes: tuple[Snapshot, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,9 +190,38 @@ def _outcome(now: HistoryLeft, after: HistoryLeft, position: ReaderPosition) -> 
     place = _stands_at(now.metadata, position)
     if isinstance(broken := needed_snapshots(now, position), str):
         return ReaderOutcome(position, place, "is broken already", broken)
+    changes = other_changes(_unread(now, position, broken))
     if isinstance(breaks := needed_snapshots(after, position), str):
-        return ReaderOutcome(position, place, "breaks", breaks)
-    return ReaderOutcome(position, place, "goes on", "all that it needs stays")
+        return ReaderOutcome(position, place, "breaks", breaks, changes)
+    if (start := _changelog_start(now, position, broken)) and start.snapshot_id not in after.snapshot_ids:
+        reason = (
+            f"a changelog read would fail, as the files that snapshot {changes[0].snapshot_id} removed may be gone "
+            "with the snapshot before it; a read of appends goes on"
+        )
+        return ReaderOutcome(position, place, "breaks", reason, changes)
+    if changes and position.use in STREAMS:
+        return ReaderOutcome(position, place, "stops", f"Spark fails: {stream_error(changes[0])}", changes)
+    passes = ", and it passes over what is no append" if changes else ""
+    return ReaderOutcome(position, place, "goes on", f"all that it needs stays{passes}", changes)
+
+
+def _changelog_start(now: HistoryLeft, position: ReaderPosition, needed: Sequence[Snapshot]) -> Snapshot | None:
+    """The snapshot at which an incremental read stands, where it keeps files that a changelog read needs: those that
+    the next snapshot removed."""
+    own = position.snapshot_id
+    is_needed = position.use == "incremental read" and own in now.snapshot_ids and needed and other_changes(needed[-1:])
+    return now.metadata.snapshot(own) if is_needed and own is not None else None
+
+
+def _unread(now: HistoryLeft, position: ReaderPosition, needed: Sequence[Snapshot]) -> list[Snapshot]:
+    """The snapshots that a reader of changes still has to look at, oldest first; none of time travel. A stream looks at
+    the one at which it stands, too."""
+    if position.use == "time travel":
+        return []
+    if position.time_ms is not None:
+        return [s for s in reversed(needed) if (s.timestamp_ms or 0) >= position.time_ms]
+    is_new = position.snapshot_id in (None, WITHOUT_SNAPSHOT)
+    return list(reversed(now.main if is_new and position.use in STREAMS else needed))
 
 
 def _stands_at(metadata: TableMetadata, position: ReaderPosition) -> str:
@@ -208,6 +241,7 @@ def oldest_needed_ms(metadata: TableMetadata, positions: Iterable[ReaderPosition
     oldest: int | None = None
     for position in steps(list(positions), "readers"):
         needed = needed_snapshots(now, position)
-        times = [] if isinstance(needed, str) else [s.timestamp_ms for s in needed if s.timestamp_ms is not None]
+        all_needed = [] if isinstance(needed, str) else [*needed, _changelog_start(now, position, needed)]
+        times = [s.timestamp_ms for s in all_needed if s is not None and s.timestamp_ms is not None]
         oldest = min([*times, *([] if oldest is None else [oldest])], default=None)
     return oldest

@@ -1,0 +1,124 @@
+"""What is said of readers and writers of the thirty-first reports, tried in Spark as it is printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import explorer
+from explorer.reports.maintenance import Preview
+from tests.statements.printed import statements
+
+SPACE = "sandbox.thirtyfirst_sinks"
+REWRITE = "CALL sandbox.system.rewrite_data_files"
+
+
+@pytest.fixture(scope="module")
+def spark(engine: Any) -> Any:
+    session = engine.session()
+    session.sql(f"CREATE NAMESPACE IF NOT EXISTS {SPACE}")
+    return session
+
+
+# -- readers of changes, by the operations of what they have to read (apache/iceberg#3265) -----------------------------
+def read_stream(spark: Any, name: str, folder: Path, *options: str) -> list[int]:
+    """The ids that a stream has brought in all its runs, of which this is one more."""
+    reader = spark.readStream.format("iceberg")
+    for option in options:
+        reader = reader.option(option, "true")
+    writer = reader.load(f"{SPACE}.{name}").writeStream.format("parquet").trigger(availableNow=True)
+    query = writer.option("path", str(folder / "sink")).option("checkpointLocation", str(folder / "c")).start()
+    query.awaitTermination()
+    return sorted(row.id for row in spark.read.parquet(str(folder / "sink")).collect())
+
+
+def reader_preview(name: str, reader: str, root: Path, **option: str) -> Preview:
+    table = explorer.open_table(f"thirtyfirst_sinks.{name}", roots=[str(root)])
+    return table.maintain.preview("expire", option=option, reader=[reader]).value
+
+
+def test_a_stream_stops_and_goes_on_as_it_is_told(spark: Any, tmp_path: Path) -> None:
+    name = f"{SPACE}.stream"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT, status STRING) USING iceberg")
+    spark.sql(f"INSERT INTO {name} VALUES (1, 'new'), (2, 'new')")
+    spark.sql(f"INSERT INTO {name} VALUES (3, 'new')")
+    assert read_stream(spark, "stream", tmp_path) == [1, 2, 3]
+    spark.sql(f"{REWRITE}('thirtyfirst_sinks.stream', options => map('rewrite-all', 'true'))")
+    spark.sql(f"INSERT INTO {name} VALUES (4, 'new')")
+    seen = reader_preview("stream", str(tmp_path / "c"), tmp_path)
+    assert {row["becomes"] for row in seen.tables["readers"]} == {"goes on"}
+    assert read_stream(spark, "stream", tmp_path) == [1, 2, 3, 4]
+
+    spark.sql(
+        f"MERGE INTO {name} t USING (SELECT * FROM VALUES (2L, 'paid'), (5L, 'new') AS v (id, status)) u "
+        "ON t.id = u.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    )
+    spark.sql(f"INSERT INTO {name} VALUES (6, 'new')")
+    spark.sql(f"DELETE FROM {name} WHERE id = 6")
+    spark.sql(f"INSERT INTO {name} VALUES (7, 'new')")
+    seen = reader_preview("stream", str(tmp_path / "c"), tmp_path)
+    assert {row["becomes"] for row in seen.tables["readers"]} == {"stops"}
+    [error, *_] = [row["reason"].removeprefix("Spark fails: ") for row in seen.tables["readers"]]
+    with pytest.raises(Exception, match=error):
+        read_stream(spark, "stream", tmp_path)
+    skips = [word.split()[1].removesuffix("=true") for word in seen.words if word.startswith("With streaming-skip-")]
+    assert skips == ["streaming-skip-overwrite-snapshots", "streaming-skip-delete-snapshots"]
+    with pytest.raises(Exception, match="Cannot process delete snapshot"):
+        read_stream(spark, "stream", tmp_path, skips[0])
+    assert read_stream(spark, "stream", tmp_path, *skips) == [1, 2, 3, 4, 6, 7]  # without 5, and with 6
+
+    [view] = statements("\n".join(word for word in seen.words if word.startswith("A changelog view")))
+    changes = {tuple(row) for row in view_rows(spark, view)}
+    assert changes == {(2, "DELETE"), (2, "INSERT"), (5, "INSERT"), (6, "INSERT"), (6, "DELETE"), (7, "INSERT")}
+
+    seen = reader_preview("stream", "snapshot-2", tmp_path)
+    assert any("it passes over snapshot-5 (overwrite), snapshot-7 (delete)." in word for word in seen.words)
+    second = explorer.open_table("thirtyfirst_sinks.stream").metadata.snapshots[1].snapshot_id
+    rows = spark.read.format("iceberg").option("start-snapshot-id", second).load(name).collect()
+    assert sorted(row.id for row in rows) == [4, 6, 7]
+
+
+def view_rows(spark: Any, statement: str) -> list[Any]:
+    [[view]] = spark.sql(statement).collect()
+    return list(spark.sql(f"SELECT id, _change_type FROM {view}").collect())
+
+
+def test_a_changelog_read_fails_without_the_files_that_the_next_snapshot_removed(spark: Any, tmp_path: Path) -> None:
+    name = f"{SPACE}.changes"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT) USING iceberg")
+    spark.sql(f"INSERT INTO {name} VALUES (1)")
+    spark.sql(f"INSERT OVERWRITE {name} VALUES (2)")
+    spark.sql(f"INSERT INTO {name} VALUES (3)")
+    option = {"older_than": "2999-01-01", "retain_last": "2"}
+    seen = reader_preview("changes", "snapshot-1", tmp_path, **option)
+    by_use = {row["use"]: row for row in seen.tables["readers"]}
+    assert by_use["incremental read"]["becomes"] == "breaks"
+    assert by_use["incremental read"]["reason"].startswith("a changelog read would fail")
+    first = explorer.open_table("thirtyfirst_sinks.changes").metadata.snapshots[0]
+    [view] = statements("\n".join(word for word in seen.words if word.startswith("A changelog view")))
+    assert len(view_rows(spark, view)) == 3
+    by_time = f"{view.partition('options')[0]}options => map('start-timestamp', '{first.timestamp_ms}'))"
+    assert len(view_rows(spark, by_time)) == 3
+    spark.sql("CALL sandbox.system.expire_snapshots('thirtyfirst_sinks.changes', TIMESTAMP '2999-01-01', 2)")
+    with pytest.raises(Exception, match="NotFoundException"):
+        view_rows(spark, view)
+    seen = reader_preview("changes", "snapshot-1", tmp_path)  # which is the overwrite now
+    [view] = statements("\n".join(word for word in seen.words if word.startswith("A changelog view")))
+    assert [tuple(row) for row in view_rows(spark, view)] == [(3, "INSERT")]
+    with pytest.raises(Exception, match="Cannot process overwrite snapshot"):
+        read_stream(spark, "changes", tmp_path)
+    assert read_stream(spark, "changes", tmp_path, "streaming-skip-overwrite-snapshots") == [3]
+
+
+def test_a_changelog_view_reads_no_snapshot_with_delete_files(spark: Any, tmp_path: Path) -> None:
+    name = f"{SPACE}.merged_on_read"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT) USING iceberg TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
+    spark.sql(f"INSERT INTO {name} SELECT /*+ COALESCE(1) */ id FROM range(3)")
+    spark.sql(f"DELETE FROM {name} WHERE id = 1")
+    seen = reader_preview("merged_on_read", "snapshot-1", tmp_path)
+    [word] = [word for word in seen.words if word.startswith("A changelog view")]
+    assert not statements(word)
+    with pytest.raises(Exception, match="Delete files are currently not supported in changelog scans"):
+        view_rows(spark, "CALL sandbox.system.create_changelog_view(table => 'thirtyfirst_sinks.merged_on_read')")
