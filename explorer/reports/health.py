@@ -22,7 +22,6 @@ from explorer.spec.health import current_state, kept_history
 from explorer.spec.health.facts import Facts, HealthContext, add_up, facts
 from explorer.spec.health.measures import OF_FILES, OF_LISTS, HealthSection, Scope, thresholds, withhold_judgement
 from explorer.spec.maintenance.rewrite_options import file_target
-from explorer.spec.snapshots.branches import branch_of_each
 from explorer.spec.snapshots.retention import Retention, endless_expiry, retention
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
 from explorer.spec.values.values import common_partition_type
@@ -59,9 +58,7 @@ def checkup(
         current_state.partitions(facts, meta, target, thresholds_used),
         current_state.deletes(facts, live, meta, thresholds_used, snapshot),
         current_state.manifests(facts, listed, meta, thresholds_used),
-        kept_history.commits(
-            cost, run, branch_of_each(meta), target, thresholds_used, now if "freshness" in (limits or {}) else None
-        ),
+        kept_history.commits(cost, run, meta, target, thresholds_used, now if "freshness" in (limits or {}) else None),
         kept_history.snapshots(meta, decided, refused, now, thresholds_used),
         kept_history.metadata_file(meta, size, log_sizes, decided, thresholds_used),
         current_state.specs(facts, listed, meta, thresholds_used),

@@ -122,3 +122,65 @@ def test_a_changelog_view_reads_no_snapshot_with_delete_files(spark: Any, tmp_pa
     assert not statements(word)
     with pytest.raises(Exception, match="Delete files are currently not supported in changelog scans"):
         view_rows(spark, "CALL sandbox.system.create_changelog_view(table => 'thirtyfirst_sinks.merged_on_read')")
+
+
+# -- what distributes the rows of a MERGE (apache/iceberg#5099) --------------------------------------------------------
+ROWS = "SELECT /*+ REPARTITION(6) */ id, CAST(id % 4 AS INT) AS part FROM range"
+STATEMENTS = {
+    "": f"INSERT INTO {{name}} {ROWS}(4000, 8000)",
+    "merge": f"MERGE INTO {{name}} t USING ({ROWS}(0, 8000, 3)) s ON t.id = s.id "
+    "WHEN MATCHED THEN UPDATE SET part = s.part WHEN NOT MATCHED THEN INSERT *",
+    "update": f"UPDATE {{name}} SET id = id + 10000 WHERE id IN (SELECT id FROM ({ROWS}(0, 4000, 3)))",
+    "delete": f"DELETE FROM {{name}} WHERE id IN (SELECT id FROM ({ROWS}(0, 4000, 3)))",
+}
+SESSION = {"spark.sql.shuffle.partitions": "6", "spark.sql.adaptive.enabled": "false",
+           "spark.sql.autoBroadcastJoinThreshold": "-1"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "mode"), [
+    ("", "copy-on-write"), ("merge", "copy-on-write"), ("update", "copy-on-write"), ("delete", "copy-on-write"),
+    ("merge", "merge-on-read"), ("update", "merge-on-read"),
+])  # fmt: skip
+@pytest.mark.parametrize("flat", [False, True], ids=["partitioned", "flat"])
+def test_the_named_property_and_no_other_makes_fewer_files(flat: bool, kind: str, mode: str, spark: Any) -> None:
+    own, own_mode = f"spread_{kind}_{mode[:4]}_{flat}".lower(), f"write.{kind}.mode"
+    name, named = f"{SPACE}.{own}", f"write.{kind}.distribution-mode".replace("..", ".")
+    modes = {f"write.{other}distribution-mode": "none" for other in ("", "merge.", "update.", "delete.")}
+    properties = {**modes, "write.spark.fanout.enabled": "true", **({own_mode: mode} if kind else {})}
+    listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+    old = {key: spark.conf.get(key) for key in SESSION}
+
+    def write() -> int:
+        """Write the first rows and run the statement: how many data files it adds."""
+        spark.sql(f"INSERT OVERWRITE {name} SELECT /*+ COALESCE(1) */ id, CAST(id % 4 AS INT) FROM range(4000)")
+        spark.sql(STATEMENTS[kind].format(name=name))
+        [[added]] = spark.sql(
+            f"SELECT summary['added-data-files'] FROM {name}.snapshots ORDER BY committed_at DESC LIMIT 1"
+        ).collect()
+        return int(added)
+
+    try:
+        for key, value in SESSION.items():
+            spark.conf.set(key, value)
+        partitions = "" if flat else "PARTITIONED BY (part)"
+        spark.sql(f"CREATE TABLE {name} (id BIGINT, part INT) USING iceberg {partitions} TBLPROPERTIES ({listed})")
+        before = write()
+        table = explorer.open_table(f"thirtyfirst_sinks.{own}")
+        [measured] = [
+            m for s in table.health(threshold={"small-files": 1, "written-files": 1.1}).value.sections
+            for m in s.measures if m.id == "written-files"
+        ]  # fmt: skip
+        if flat and (not kind or (kind == "merge" and mode == "copy-on-write")):
+            assert f"{named} cannot help, as the table has no partitions" in measured.helps
+            spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{named}' = 'hash')")
+            assert write() == before
+            return
+        assert f"{named}=hash (it is none now)" in measured.helps
+        others = ", ".join(f"'{other}' = 'hash'" for other in modes if other != named)
+        spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ({others})")
+        assert write() == before
+        spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{named}' = 'hash')")
+        assert write() == (1 if flat else 4) < before
+    finally:
+        for key, value in old.items():
+            spark.conf.set(key, value)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -13,6 +15,7 @@ from explorer.reports.maintenance import Preview
 from tests.cases.mini import Table
 from tests.support.small_tables import make_table, writable
 from tests.unit.test_reader_positions import write_checkpoint
+from tests.unit.test_thirtieth_reports import run
 
 NEVER = "2999-01-01"
 
@@ -151,3 +154,132 @@ def test_a_time_after_which_changes_are_read(tmp_path: Path) -> None:
     text = "\n".join(expiry_preview(place, moment).words)
     assert "unless it is a changelog view: without an error it passes over snapshot-3 (overwrite), snapshot-5" in text
     assert f"options => map('start-timestamp', '{second.timestamp_ms}'))." in text
+
+
+# -- what distributes the rows of a MERGE (apache/iceberg#5099) --------------------------------------------------------
+SPARK_41 = {
+    "engine-name": "spark", "engine-version": "4.1.4", "iceberg-version": "Apache Iceberg 1.12.0 (commit 212aa89)",
+}  # fmt: skip
+SPARK_35 = {**SPARK_41, "engine-version": "3.5.7"}
+MERGE = {**SPARK_41, "spark.merge-into.num-target-rows-updated": "1"}
+SAME, FEWER = {"added-records": "9", "deleted-records": "9"}, {"added-records": "7", "deleted-records": "9"}
+ON_READ = {"added-delete-files": "1"}
+HASH = "write.{}distribution-mode=hash (it is {} now)"
+HASHED = "cannot help more, as rows are hashed already: an option of the write, the session"
+ADVICE = [
+    ("append", SPARK_41, {"write.distribution-mode": "none"}, f"of INSERT by Spark: {HASH.format('', 'none')};"),
+    ("append", SPARK_41, {}, f"of INSERT by Spark: write.distribution-mode {HASHED}"),
+    ("append", {"flink.job-id": "j"}, {}, f"of INSERT by Flink: {HASH.format('', 'none')};"),
+    ("append", {"flink.job-id": "j"}, {"write.distribution-mode": "hash"}, f"write.distribution-mode {HASHED}"),
+    ("append", {}, {}, "what would help: fewer tasks that write"),
+    ("append", {"trino_query_id": "q"}, {}, "what would help: fewer tasks that write"),
+    ("replace", SPARK_41, {"write.merge.distribution-mode": "none"}, "what would help: fewer tasks that write"),
+    (
+        "overwrite", MERGE, {"write.distribution-mode": "none"},
+        f"of MERGE by Spark: write.merge.distribution-mode {HASHED}",
+    ),
+    (
+        "overwrite", MERGE, {"write.merge.distribution-mode": "none", "write.distribution-mode": "hash"},
+        f"of MERGE by Spark: {HASH.format('merge.', 'none')};",
+    ),
+    (
+        "append", MERGE, {"write.merge.distribution-mode": "none"},
+        f"of MERGE by Spark: {HASH.format('merge.', 'none')};",
+    ),
+    (
+        "overwrite", {**SPARK_41, "replace-partitions": "true"}, {"write.distribution-mode": "none"},
+        f"of INSERT by Spark: {HASH.format('', 'none')};",
+    ),
+    (
+        "overwrite", {**SPARK_41, **ON_READ}, {"write.update.distribution-mode": "none"},
+        f"of UPDATE by Spark: {HASH.format('update.', 'none')};",
+    ),
+    (
+        "overwrite", {**SPARK_35, **ON_READ}, {"write.merge.distribution-mode": "none"},
+        f"of MERGE or UPDATE by Spark: {HASH.format('merge.', 'none')}, by which of them it was;",
+    ),
+    (
+        "overwrite", {**SPARK_41, **SAME}, {"write.update.distribution-mode": "NONE"},
+        f"of UPDATE or INSERT by Spark: {HASH.format('update.', 'none')}, by which of them it was;",
+    ),
+    (
+        "overwrite", {**SPARK_41, **FEWER}, {"write.delete.distribution-mode": "range"},
+        f"of DELETE or INSERT by Spark: {HASH.format('delete.', 'range')}, by which of them it was;",
+    ),
+    (
+        "overwrite", {**SPARK_35, **FEWER}, {},
+        f"write.merge.distribution-mode and write.delete.distribution-mode and write.distribution-mode {HASHED}",
+    ),
+]  # fmt: skip
+
+
+def spread_table(
+    folder: Path, commits: int, tasks: int, properties: dict[str, str], flat: bool = False
+) -> tuple[Table, list[list[dict[str, Any]]]]:
+    """An empty table, and the files of commits: one of each task in each of two partitions."""
+    spec = [] if flat else [(1, 1000, "id", "identity")]
+    table = Table(folder, [(1, "id", "int")], spec, properties=properties)
+    kinds = [table.parquet(f"{n}.parquet", {"id": [n]}, partition={} if flat else {"id": n}) for n in (0, 1)]
+    numbers = itertools.count()
+    return table, [
+        [{**file, "file_path": f"{file['file_path']}.{next(numbers)}"} for _ in range(tasks) for file in kinds]
+        for _ in range(commits)
+    ]
+
+
+@pytest.mark.parametrize(("operation", "summary", "properties", "words"), ADVICE)
+@pytest.mark.parametrize("by", ["bytes", "number"])
+def test_the_property_of_the_statement_is_named(
+    operation: str, summary: dict[str, str], properties: dict[str, str], words: str, by: str, tmp_path: Path
+) -> None:
+    """Of commits of a file's worth of bytes, and of smaller ones that are many."""
+    target = {"write.target-file-size-bytes": "2000"} if by == "bytes" else {}
+    table, commits = spread_table(tmp_path / "t", 3, 20, {**properties, **target})
+    for files in commits:
+        table.append(*files)
+        table.md["snapshots"][-1]["summary"].update({**summary, "operation": operation})
+        table.save()
+    text = run("health", str(table.folder), "--threshold", "written-files=1.5")
+    if by == "number" and operation == "replace":
+        assert "written-files" not in text.partition("Commits (retained history)")[0]
+        return
+    assert words in text, text
+    assert "120 data files by 3 commits to 6 partitions" in text
+    assert ("3 commits of them wrote less than a file's worth of bytes, 40 files each on average" in text) is (
+        by == "number"
+    )
+
+
+@pytest.mark.parametrize(("summary", "words"), [
+    (SPARK_41, "of INSERT by Spark: write.distribution-mode cannot help, as the table has no partitions"),
+    (MERGE, "of MERGE by Spark: write.merge.distribution-mode cannot help, as the table has no partitions"),
+    ({**MERGE, **ON_READ}, f"of MERGE by Spark: {HASH.format('merge.', 'none')}"),
+])  # fmt: skip
+def test_no_mode_helps_an_insert_into_a_table_without_partitions(
+    summary: dict[str, str], words: str, tmp_path: Path
+) -> None:
+    table, commits = spread_table(tmp_path / "t", 3, 30, {"write.merge.distribution-mode": "none"}, flat=True)
+    for files in commits:
+        table.append(*files)
+        table.md["snapshots"][-1]["summary"].update(summary)
+        table.save()
+    assert words in run("health", str(table.folder), "--threshold", "written-files=1.5")
+
+
+def test_small_commits_that_are_few_are_no_cause(tmp_path: Path) -> None:
+    table, commits = spread_table(tmp_path / "t", 2, 20, {})
+    for files in commits:
+        table.append(*files)
+    text = run("health", str(table.folder))
+    assert "written-files" not in text.partition("Commits (retained history)")[0]
+    assert "no commit wrote a file's worth of bytes" in text
+
+
+def test_small_files_say_how_many_commits_were_small(tmp_path: Path) -> None:
+    table, commits = spread_table(tmp_path / "t", 3, 20, {"write.target-file-size-bytes": "100000"})
+    large = {**commits[0][0], "file_path": f"{table.location}/data/large", "file_size_in_bytes": 200_000}
+    table.append(large)
+    for files in commits:
+        table.append(*files)
+    text = run("health", str(table.folder), "--threshold", "small-files=3")
+    assert "; 3 of 4 commits that added data wrote less than a file's worth of it" in text

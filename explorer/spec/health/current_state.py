@@ -57,6 +57,11 @@ def sizes(
             f"; no commit wrote more than {human_bytes(max(written))} of data, so a larger {TARGETS[True][0]} makes no "
             "file of these commits larger: fewer, larger commits do"
         )
+    elif saved >= FILES_SAVED and (below := [size for size in written if size and size < target]):
+        adding = sum(size > 0 for size in written)
+        measured += (
+            f"; {len(below):,} of {count(adding, 'commit')} that added data wrote less than a file's worth of it"
+        )
     bars = Bars(
         "data files by size",
         tuple(_interval(b) for b in span),

@@ -9,6 +9,8 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.commits.costs import RunCost
 from explorer.spec.health.current_state import Thresholds
 from explorer.spec.health.measures import BY_ID, Bars, HealthSection, MeasuredValue, SectionNumber
+from explorer.spec.health.write_distribution import distribution_advice
+from explorer.spec.snapshots.branches import branch_of_each
 from explorer.spec.snapshots.retention import (
     DELETES_OLD,
     MAX_REF_AGE,
@@ -47,14 +49,14 @@ def _kept_words(run: RunCost) -> str:
 def commits(
     run: RunCost,
     snapshots: Sequence[Snapshot],
-    branches: Mapping[int, str],
+    metadata: TableMetadata,
     target: int,
     limits: Thresholds,
     now_ms: int | None = None,
 ) -> HealthSection:
     """The commits that led to the current snapshot, as far as they are left: how many an hour, what they wrote. Those
-    of other `branches` (spec.snapshots.branches) are counted as left out. `now_ms` is when, if it is asked how fresh
-    the table is."""
+    of other branches are counted as left out. `now_ms` is when, if it is asked how fresh the table is."""
+    branches = branch_of_each(metadata)
     times_by_id = {s.snapshot_id: s.timestamp_ms for s in snapshots}
     times = sorted(t for t in times_by_id.values() if t is not None)
     hours = Counter(t // HOUR for t in times)
@@ -63,11 +65,6 @@ def commits(
     number = len(run.commits)
     share = run.metadata_bytes / run.bytes_written if run.bytes_written else None
     measurable = run.bytes_written >= target
-    large = [c for c in run.commits if c.bytes_added - c.delete_bytes_added >= target]
-    in_partitions = sum(c.partitions_added for c in large)
-    needed = sum(max(-(-(c.bytes_added - c.delete_bytes_added) // target), c.partitions_added) for c in large)
-    by = f"{count(len(large), 'commit')} to {count(in_partitions, 'partition')}"
-    files = sum(c.data_files_added for c in large)
     amplified = run.write_amplification
     day = [c for c in run.commits if times and (times_by_id.get(c.snapshot_id) or 0) > times[-1] - 24 * HOUR]
     when = f"in the hour from {instant(max(hours, key=lambda h: hours[h]) * HOUR, 'minutes')}" if hours else ""
@@ -86,9 +83,7 @@ def commits(
         (
             MeasuredValue("commits-per-hour", busiest, limits["commits-per-hour"], when),
             _freshness(run, times_by_id, limits["freshness"], now_ms),
-            MeasuredValue("written-files", files / needed if needed else None, limits["written-files"],
-                          f"{count(files, 'data file')} by {by}, where {needed:,} would do"
-                          if large else "no commit wrote a file's worth of bytes"),
+            _written_files(run, metadata, target, limits),
             MeasuredValue("metadata-amplification", share if run.metadata_bytes >= MUCH else None,
                      limits["metadata-amplification"],
                      f"{human_bytes(run.metadata_bytes)} by {count(number, 'commit')}, for "
@@ -112,6 +107,33 @@ def commits(
              {"files": tuple(float(c.bytes_added) for c in shown),
               "metadata": tuple(float(c.metadata_bytes) for c in shown)}, "bytes") if shown else None,
     )  # fmt: skip
+
+
+def _written_files(run: RunCost, metadata: TableMetadata, target: int, limits: Thresholds) -> MeasuredValue:
+    """The files that commits wrote for each that they needed. Commits of less than a file's worth count where together
+    they wrote more files too many than there may be small ones."""
+    adding = [c for c in run.commits if c.data_files_added]
+    needed = {
+        c.snapshot_id: max(-(-(c.bytes_added - c.delete_bytes_added) // target), c.partitions_added) for c in adding
+    }
+    large = [c for c in adding if c.bytes_added - c.delete_bytes_added >= target]
+    small = [c for c in adding if c.bytes_added - c.delete_bytes_added < target and c.operation != "replace"]
+    too_many = sum(c.data_files_added - needed[c.snapshot_id] for c in small)
+    counted = [*large, *(small if too_many > limits["small-files"] else [])]
+    files, enough = sum(c.data_files_added for c in counted), sum(needed[c.snapshot_id] for c in counted)
+    if not enough:
+        return MeasuredValue("written-files", None, limits["written-files"], "no commit wrote a file's worth of bytes")
+    by = f"{count(len(counted), 'commit')} to {count(sum(c.partitions_added for c in counted), 'partition')}"
+    words = f"{count(files, 'data file')} by {by}, where {enough:,} would do"
+    if len(counted) > len(large):
+        average = sum(c.data_files_added for c in small) / len(small)
+        words += (
+            f"; {count(len(small), 'commit')} of them wrote less than a file's worth of bytes, {average:,.0f} files "
+            "each on average"
+        )
+    wasting = (metadata.snapshot(c.snapshot_id) for c in counted if c.data_files_added > needed[c.snapshot_id])
+    advice = distribution_advice(metadata, filter(None, wasting))
+    return MeasuredValue("written-files", files / enough, limits["written-files"], words, advice=advice)
 
 
 def _freshness(run: RunCost, times: Mapping[int, int | None], threshold: float, now_ms: int | None) -> MeasuredValue:

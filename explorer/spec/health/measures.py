@@ -104,8 +104,10 @@ MEASURES: Sequence[Measure] = (
             "icedive history writers TABLE tells who writes"),
     Measure("written-files", "Data files that commits wrote for each that they needed", "retained history", 5,
             "times", "a commit needs one for each partition, and for each target size; of commits that wrote a file's "
-            "worth of bytes or more: several tasks wrote to each partition",
-            "write.distribution-mode=hash, or fewer tasks that write"),
+            "worth of bytes or more, and of smaller ones where they wrote many files too many: several tasks wrote to "
+            "each partition",
+            "the distribution mode of the statement that wrote them (write.distribution-mode, or that of "
+            "merge, update or delete): hash; or fewer tasks that write"),
     Measure("metadata-amplification", "Bytes of metadata written for each byte of files", "retained history", 0.1,
             "share", "manifests, the manifest list and the metadata file of each commit, whatever it added; told once "
             "64 MiB of it were written", "fewer, larger commits; rewrite_manifests and expire_snapshots"),
@@ -155,18 +157,21 @@ def thresholds(given: Mapping[str, float] | None = None) -> dict[str, float]:
 @dataclass(frozen=True)
 class MeasuredValue:
     """A measure of one table: None where it says nothing, with `words` for why, or for what it comes from.
-    `caution` is what the remedy takes away for good."""
+    `caution` is what the remedy takes away for good; `advice` is what helps this table, where the measure's remedy is
+    too general."""
 
     id: str
     value: float | None
     threshold: float
     words: str = ""
     caution: str = ""
+    advice: str = ""
 
     @property
     def helps(self) -> str:
         """What would help, and what it would take away; empty where nothing needs help."""
-        return "" if self.level == "ok" else ". ".join(filter(None, (helps(self.about), self.caution)))
+        about = replace(self.about, remedy=self.advice) if self.advice else self.about
+        return "" if self.level == "ok" else ". ".join(filter(None, (helps(about), self.caution)))
 
     @property
     def about(self) -> Measure:
