@@ -34,7 +34,7 @@ def duplicates_json(found: DuplicateKeys) -> dict[str, Any]:
         for one in found.first
     ]  # fmt: skip
     return {"snapshot": found.snapshot, "columns": list(found.columns), "keys": found.keys, "rows": found.rows,
-            "first": keys}  # fmt: skip
+            "first": keys, "remedy": found.remedy or None}  # fmt: skip
 
 
 def render_duplicates(found: DuplicateKeys, table: str) -> Iterator[str]:
@@ -50,6 +50,8 @@ def render_duplicates(found: DuplicateKeys, table: str) -> Iterator[str]:
                 yield clean(f"{key_filter(one.values)}: {one.why}. Files: {', '.join(one.files)}.")
         if (left := found.keys - len(found.first)) > 0:
             yield f"{left:,} more keys: --most lists more."
+        if found.remedy:
+            yield clean(f"what would help: {found.remedy}")
         yield clean(f"icedive data history {table} FILTER shows all that happened to the rows of a key.")
 
 
@@ -63,4 +65,5 @@ def duplicate_blocks(found: DuplicateKeys) -> list[Block]:
              {"where": key_filter(one.values)})
         for one in found.first[:LINKS]
     )  # fmt: skip
-    return [notice, Rows(duplicate_rows(found), "Keys"), LinkList(links)]
+    remedy = [Notice(clean(found.remedy))] if found.remedy else []
+    return [notice, Rows(duplicate_rows(found), "Keys"), *remedy, LinkList(links)]

@@ -10,7 +10,7 @@ from explorer.progress import steps
 from explorer.queries.row_history import RowHistory
 from explorer.queries.row_reader import pairing_keys
 from explorer.spark_engine.sql_guard import quoting
-from explorer.spec.rows.duplicate_keys import DuplicateKey, DuplicateKeys, duplicate_key, key_filter
+from explorer.spec.rows.duplicate_keys import DuplicateKey, DuplicateKeys, duplicate_key, key_filter, remedy_of
 from explorer.spec.rows.row_versions import RowPlace
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.names import snapshot_name
@@ -63,7 +63,9 @@ def find_duplicate_keys(
         told.get(key_filter(values)) or DuplicateKey(values, rows, why=TOO_LONG if number < explain else "")
         for number, (values, rows) in enumerate(counted)
     ]
-    return DuplicateKeys(columns, name, int(totals["n"]), int(totals["rows"]), tuple(first), not keys)
+    number, is_current = int(totals["n"]), at.snapshot_id == table.metadata.current_snapshot_id
+    remedy = remedy_of(list(told.values()), len(told) == number, columns, named, table.metadata) if is_current else ""
+    return DuplicateKeys(columns, name, number, int(totals["rows"]), tuple(first), not keys, remedy if number else "")
 
 
 def explain_keys(

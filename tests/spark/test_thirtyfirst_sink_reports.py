@@ -184,3 +184,76 @@ def test_the_named_property_and_no_other_makes_fewer_files(flat: bool, kind: str
     finally:
         for key, value in old.items():
             spark.conf.set(key, value)
+
+
+# -- keys that an append doubled (aws-samples/dbt-glue#571) ------------------------------------------------------------
+COLUMNS = "cost, `year`, `mo nth`, `at`"
+AGAIN = "SELECT 2.5 * id, 2024 + id DIV 12, id % 12 + 1, named_struct('kind', 'taxi') FROM range(20)"
+
+
+def doubled_table(spark: Any, own: str) -> str:
+    """A table of 20 keys that a MERGE made, to which all were then appended again."""
+    name = f"{SPACE}.{own}"
+    spark.sql(
+        f"CREATE TABLE {name} (cost DOUBLE, `year` BIGINT, `mo nth` BIGINT, `at` STRUCT<kind: STRING>) USING iceberg"
+    )
+    spark.sql(f"INSERT INTO {name} {AGAIN.replace('2.5 * id', '1.5 * id').replace('range(20)', 'range(18)')}")
+    merge(spark, name, AGAIN.replace("2.5 * id", "99.0 * 1"))
+    spark.sql(f"INSERT INTO {name} {AGAIN}")
+    return name
+
+
+def merge(spark: Any, name: str, rows: str) -> None:
+    source = spark.sql(rows).toDF("cost", "year", "mo nth", "at")
+    source.createOrReplaceTempView("merged_rows")
+    spark.sql(
+        f"MERGE INTO {name} t USING merged_rows s ON t.`year` = s.`year` AND t.`mo nth` = s.`mo nth` "
+        "AND t.`at`.kind = s.`at`.kind WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    )
+
+
+def remedy(own: str, explain: int = 20, **more: Any) -> str:
+    key = ["year", "mo nth", "at.kind"]
+    return (
+        explorer.open_table(f"thirtyfirst_sinks.{own}").data.duplicates(key=key, explain=explain, **more).value.remedy
+    )
+
+
+def key_counts(spark: Any, name: str) -> tuple[int, int]:
+    [row] = spark.sql(f"SELECT count(*), count(DISTINCT `year`, `mo nth`, `at`.kind) FROM {name}").collect()
+    return tuple(row)
+
+
+def test_an_append_that_doubled_keys_is_taken_back_and_merged(spark: Any) -> None:
+    name = doubled_table(spark, "doubled")
+    words = remedy("doubled")
+    assert words.startswith(
+        "snapshot-3, the current snapshot, appended a second row of 20 keys. icedive refs preview TABLE rollback -s "
+        "snapshot-2 tells what going back before it takes away"
+    )
+    assert remedy("doubled", explain=2).startswith(
+        "snapshot-3, the current snapshot, appended a second row of at least 2"
+    )
+    assert not remedy("doubled", snapshot="snapshot-2")
+    before = explorer.open_table("thirtyfirst_sinks.doubled").metadata.snapshots[1].snapshot_id
+    spark.sql(f"CALL sandbox.system.rollback_to_snapshot('thirtyfirst_sinks.doubled', {before})")
+    merge(spark, name, AGAIN)
+    assert key_counts(spark, name) == (20, 20)
+    assert not remedy("doubled")
+    assert spark.table(name).where("cost = 99").count() == 0
+
+
+def test_one_row_of_each_key_is_kept(spark: Any) -> None:
+    name = doubled_table(spark, "kept_one")
+    spark.sql(f"INSERT INTO {name} VALUES (1, 1999, 1, named_struct('kind', 'bus'))")
+    words = remedy("kept_one")
+    assert words.startswith("Keep one row of each key by an INSERT OVERWRITE")  # going back would lose more
+    spark.sql(f"{REWRITE}('thirtyfirst_sinks.kept_one', options => map('rewrite-all', 'true'))")
+    assert key_counts(spark, name) == (41, 21)  # as it says of a compaction
+    assert spark.sql(f"SELECT DISTINCT * FROM {name}").count() == 41  # and of DISTINCT
+    number = words[words.index("row_number()") : words.index(" ORDER BY …)")]
+    spark.sql(
+        f"INSERT OVERWRITE {name} SELECT {COLUMNS} FROM (SELECT *, {number} ORDER BY cost DESC) AS n FROM {name}) "
+        "WHERE n = 1"
+    )
+    assert key_counts(spark, name) == (21, 21)

@@ -17,6 +17,7 @@ from explorer.spec.text.names import base_name, first_of, snapshot_name
 from explorer.spec.text.units import count, whole
 from explorer.spec.values.values import partition_path
 
+TWICE = "the same data file is live twice: icedive doctor has the remedy"
 TOGETHER = (
     "an equality delete hides no row of its own commit. Either parallel writers got changes of one key (distribute the "
     "stream by the key before the sink), or one commit has several checkpoints"
@@ -37,6 +38,8 @@ AT_ONCE = (
     "only inserts is one. Delete one of the rows, and let one writer at a time insert, or add a WHEN MATCHED clause "
     "under serializable isolation"
 )
+ARRIVES = ("appeared", "came back", "changed")
+"""What happens to a row that is visible from a commit on."""
 FILES = 5
 """Files of a key that are named."""
 
@@ -51,6 +54,7 @@ class DuplicateKey:
         since: The snapshot since which it has several rows without a break; empty where that is unknown.
         files: Files that have these rows.
         why: How they came to be, as far as metadata and files tell.
+        appended_by: The snapshot that appended a row beside an older one of the key; None where that is not how.
     """
 
     values: Mapping[str, Any]
@@ -58,6 +62,7 @@ class DuplicateKey:
     since: str = ""
     files: tuple[str, ...] = ()
     why: str = ""
+    appended_by: int | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,7 @@ class DuplicateKeys:
         rows: How many rows these keys have together.
         first: The keys that most rows have.
         by_schema: Whether the key is the schema's identifier fields, as none was named.
+        remedy: How to get to one row a key; empty of a snapshot that is not current.
     """
 
     columns: tuple[str, ...]
@@ -79,6 +85,7 @@ class DuplicateKeys:
     rows: int
     first: tuple[DuplicateKey, ...]
     by_schema: bool = False
+    remedy: str = ""
 
     @property
     def words(self) -> str:
@@ -94,6 +101,47 @@ class DuplicateKeys:
             f"At {self.snapshot}, {count(self.keys, 'key')} ({names}) {'has' if self.keys == 1 else 'have'} several "
             f"rows: {self.rows:,} in total, {self.rows - self.keys:,} too many if keys are to be unique."
         )
+
+
+def remedy_of(
+    keys: Sequence[DuplicateKey], is_all: bool, columns: Sequence[str], key_in_sql: str, metadata: TableMetadata
+) -> str:
+    """Say how the current snapshot gets to one row a key.
+
+    Args:
+        keys: The keys that were explained.
+        is_all: Whether these are all keys that several rows have.
+        columns: The columns of the key.
+        key_in_sql: The same, as SQL has them.
+        metadata: The table's.
+
+    Returns:
+        Sentences: what going back takes away, where the newest commit appended the second rows, and how one row of each
+        key is kept.
+    """
+    if keys and all(key.why == TWICE for key in keys):
+        return ""
+    keep = (
+        "eep one row of each key by an INSERT OVERWRITE of the table, from a SELECT that numbers the rows of each key, "
+        f"row_number() OVER (PARTITION BY {key_in_sql} ORDER BY …), and takes number 1 alone. Which row is to stay is "
+        "your choice, and ORDER BY says it. SELECT DISTINCT keeps rows of a key that differ in another column. A "
+        "compaction keeps all rows."
+    )
+    current = metadata.current_snapshot
+    last = [key for key in keys if current is not None and key.appended_by == current.snapshot_id]
+    together = same_transaction(metadata, current) if current is not None else None
+    first = together or current
+    before = metadata.snapshot(first.parent_snapshot_id) if first is not None else None
+    if not last or current is None or before is None:
+        return f"K{keep}"
+    number = f"{'' if is_all else 'at least '}{count(len(last), 'key')}"
+    own, earlier = (snapshot_name(s.snapshot_id, metadata.ordinals) for s in (current, before))
+    return (
+        f"{own}, the current snapshot, appended a second row of {number}. icedive refs preview TABLE rollback -s "
+        f"{earlier} tells what going back before it takes away: all that came since, newer values and new keys too. "
+        f"After that, have the writer MERGE the same rows ON {first_of(columns, 5)}, with WHEN MATCHED and WHEN NOT "
+        f"MATCHED. Or k{keep}"
+    )
 
 
 def key_filter(values: Mapping[str, Any]) -> str:
@@ -140,7 +188,7 @@ def duplicate_reason(
         is_hidden_at_once: Whether the commit also hid a row of the key that it added itself.
     """
     if any(place.copy for place in places):
-        return "the same data file is live twice: icedive doctor has the remedy"
+        return TWICE
     files = {place.file for place in places}
     if len(files) == 1:
         last = max(place.pos for place in places)
@@ -149,7 +197,7 @@ def duplicate_reason(
             f"row, and a compaction keeps both. Rows of a file are in the order in which they were written: the one at "
             f"position {last} is the last"
         )
-    came = [event for event in arrivals if event.what in ("appeared", "came back", "changed")]
+    came = [event for event in arrivals if event.what in ARRIVES]
     if not came:
         return "a rewrite, a rollback or a branch brought these rows together"
     told = "; ".join(dict.fromkeys(f"{event.what}: {event.words}" for event in came))
@@ -301,5 +349,8 @@ def duplicate_key(
     name = snapshot_name(since, metadata.ordinals)
     if length == len(visible) and all(event.what == "was there" for event in arrivals):
         name = f"{name} or before: older snapshots have expired"
-    why = duplicate_reason(now, arrivals, metadata.snapshot(since), partitions, metadata, since in hidden_at_once)
-    return DuplicateKey(values, rows, name, shown, why)
+    commit = metadata.snapshot(since)
+    why = duplicate_reason(now, arrivals, commit, partitions, metadata, since in hidden_at_once)
+    came = sum(event.what in ARRIVES for event in arrivals)
+    is_second = 0 < came < len(now) and why != TWICE and commit is not None and commit.operation == "append"
+    return DuplicateKey(values, rows, name, shown, why, since if is_second else None)
