@@ -33,6 +33,7 @@ from explorer.table import Table
 
 MANY_OLD, MANY_SCHEMAS = 11, 100
 """Older metadata files, and schemas, from which on they are told of."""
+POSITIONS, STARTING = "position_deletes", "use-starting-sequence-number"
 DELETES = "delete-file-threshold"
 """The option of a compaction that says from how many deletes on a file is rewritten."""
 RULES = 3
@@ -60,7 +61,7 @@ def plan_all(table: Table, engine: Engine = "auto", statements: StatementEngine 
     previews = [preview(table, one, engine=engine) for one in steps(list(ORDER), "previews")]
     if statements == "spark":
         lines = [_with_deletes(table, _line(_after_errors(seen, rules)), engine, rules) for seen in previews]
-        lines = [_after_vain_run(table, line, statements) for line in lines]
+        lines = _dropped_before(table, [_after_vain_run(table, line, statements) for line in lines])
         return MaintenancePlan(tuple(_manifests_last(table, lines)), beside=_beside(table))
     may_expire = not rules and not any(seen.refusal for seen in previews if seen.operation == "expire")
     lines = [_engine_line(table, seen, rules, statements, engine) for seen in previews]
@@ -154,6 +155,7 @@ def _with_deletes(table: Table, line: ProcedureLine, engine: Engine, rules: str)
         return line
     if without := _without_equality_deletes(table, line, engine, rules):
         return without
+    line = _without_position_deletes(table, line, engine, rules)
     applies = preview(table, "compact", engine=engine, options={DELETES: "1"})
     files, size, _ = _amounts(applies)
     if applies.refusal or files <= line.files:
@@ -162,7 +164,59 @@ def _with_deletes(table: Table, line: ProcedureLine, engine: Engine, rules: str)
         f"It leaves deletes that readers apply in each scan. icedive maintain preview TABLE compact -O {DELETES}=1 "
         f"shows a compaction that applies them too: {count(files, 'file')} ({human_bytes(size)})."
     )
-    return replace(line, why=f"{line.why} {words}".strip()) if line.does == IDLE else replace(line, note=words)
+    if line.does == IDLE:
+        return replace(line, why=f"{line.why} {words}".strip())
+    return replace(line, note=f"{line.note} {words}".strip())
+
+
+def _without_position_deletes(table: Table, line: ProcedureLine, engine: Engine, rules: str) -> ProcedureLine:
+    """The line of a compaction with the options that drop position deletes of what it rewrites; as it is where there
+    are none, or they must not be given. Deletion vectors go with their data files.
+
+    Spark drops a delete of several files only where all data of its partition has a greater sequence number. A
+    compaction gives its files the number of the snapshot at which it starts, unless it is told not to."""
+    snapshot = table.metadata.current_snapshot
+    files = table.row_reader.deletes(snapshot).files
+    positions = [delete for delete in files.deletes if delete.kind == POSITIONS]
+    if not line.statement or snapshot is None or not positions or len(positions) < _number_of_deletes(files):
+        return line
+    of_several = [delete for some in files.by_place.values() for delete in some if delete.kind == POSITIONS]
+    is_new = any((delete.sequence_number or 0) >= snapshot.sequence_number for delete in of_several)
+    options = {**DROPS_DANGLING, **({STARTING: "false"} if is_new else {})}
+    drops = preview(table, "compact", engine=engine, options=options)
+    if drops.refusal or not drops.call:
+        return line
+    words = (
+        f"It drops those of {count(len(positions), 'position delete file')} that apply to no data file afterwards. By "
+        "its defaults it may leave some of them listed, and readers that answer count(*) from the summary, as "
+        "ClickHouse does, subtract their rows."
+    )
+    if is_new:
+        words += f" With {STARTING}=false it fails if a sink commits equality deletes meanwhile. Run it again then."
+    return replace(_line(_after_errors(drops, rules)), note=words)
+
+
+def _number_of_deletes(files: Applicability) -> int:
+    """How many deletes there are but deletion vectors."""
+    return sum(delete.kind != "deletion_vector" for delete in files.deletes)
+
+
+def _dropped_before(table: Table, lines: Sequence[ProcedureLine]) -> list[ProcedureLine]:
+    """Lines without what a compaction that drops dangling deletes makes needless: a second one, and a rewrite of
+    position deletes where it rewrites all data files."""
+    compacts, option = next(line for line in lines if line.operation == "compact"), next(iter(DROPS_DANGLING))
+    if option not in compacts.statement:
+        return list(lines)
+    listed = table.tree.manifests(table.metadata.current_snapshot)
+    data = sum((m.added_files_count or 0) + (m.existing_files_count or 0) for m in listed if m.content == 0)
+    needless = {"dangling-deletes": option, "rewrite-position-deletes": "" if compacts.files >= data else "none"}
+    why = f"The compaction before it has {option}. Ask again after it."
+    return [
+        replace(line, does=IDLE, files=0, bytes=0, statement="", warning="", note="", why=why)
+        if line.statement and needless.get(line.operation, "none") in line.statement
+        else line
+        for line in lines
+    ]
 
 
 def _without_equality_deletes(table: Table, line: ProcedureLine, engine: Engine, rules: str) -> ProcedureLine | None:

@@ -257,3 +257,31 @@ def test_one_row_of_each_key_is_kept(spark: Any) -> None:
         "WHERE n = 1"
     )
     assert key_counts(spark, name) == (21, 21)
+
+
+# -- a compaction that leaves no position delete (ClickHouse/ClickHouse#53088) -----------------------------------------
+@pytest.mark.parametrize("flat", [False, True], ids=["partitioned", "flat"])
+@pytest.mark.parametrize(("version", "granularity"), [(2, "file"), (2, "partition"), (3, "file")])
+def test_one_statement_leaves_no_position_delete(version: int, granularity: str, flat: bool, spark: Any) -> None:
+    own = f"deleted_{version}_{granularity}_{flat}".lower()
+    name = f"{SPACE}.{own}"
+    spark.sql(
+        f"CREATE TABLE {name} (id BIGINT, part BIGINT) USING iceberg {'' if flat else 'PARTITIONED BY (part)'} "
+        f"TBLPROPERTIES ('format-version' = '{version}', 'write.update.mode' = 'merge-on-read', "
+        f"'write.delete.granularity' = '{granularity}')"
+    )
+    for number in range(3):
+        spark.sql(f"INSERT INTO {name} SELECT /*+ COALESCE(1) */ id + {number * 1000}, id % 2 FROM range(1000)")
+    spark.sql(f"UPDATE {name} SET id = id + 100000 WHERE id % 2 = 0 OR id % 3 = 0")
+    spark.sql(f"UPDATE {name} SET id = id + 100000 WHERE id % 5 = 0")
+    rows = spark.sql(f"SELECT count(*), sum(id) FROM {name}").collect()
+    plan = explorer.open_table(f"thirtyfirst_sinks.{own}").maintain.all().value
+    [compacts] = [line for line in plan.lines if line.operation == "compact"]
+    assert not any("delete" in line.operation and line.statement for line in plan.lines)
+    spark.sql(compacts.statement)
+    assert spark.table(f"{name}.delete_files").count() == 0
+    assert spark.sql(f"SELECT count(*), sum(id) FROM {name}").collect() == rows
+    [[left]] = spark.sql(
+        f"SELECT summary['total-position-deletes'] FROM {name}.snapshots ORDER BY committed_at DESC LIMIT 1"
+    ).collect()
+    assert left == "0"

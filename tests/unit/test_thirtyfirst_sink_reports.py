@@ -283,3 +283,42 @@ def test_small_files_say_how_many_commits_were_small(tmp_path: Path) -> None:
         table.append(*files)
     text = run("health", str(table.folder), "--threshold", "small-files=3")
     assert "; 3 of 4 commits that added data wrote less than a file's worth of it" in text
+
+
+# -- a compaction that leaves no position delete (ClickHouse/ClickHouse#53088) -----------------------------------------
+DROPS = "'remove-dangling-deletes', 'true'"
+NEW = f"{DROPS}, 'use-starting-sequence-number', 'false'"
+
+
+def deleted_table(folder: Path, of_several: bool, later: bool) -> Table:
+    """Six small files, of each of which a position delete hides a row; `of_several` of them are one delete file."""
+    table = Table(folder, [(1, "id", "long")])
+    files = [table.parquet(f"{n}.parquet", {"id": [n, n + 10]}) for n in range(6)]
+    table.append(*files)
+    rows = [[(file["file_path"], 0)] for file in files]
+    rows = [list(itertools.chain(*rows))] if of_several else rows
+    table.delta((), [table.position_delete(f"d{n}.parquet", some) for n, some in enumerate(rows)], operation="delete")
+    if later:
+        table.append(table.parquet("later.parquet", {"id": [99]}))
+    return table
+
+
+@pytest.mark.parametrize(("of_several", "later", "options"), [
+    (False, False, DROPS), (True, False, NEW), (True, True, DROPS), (False, True, DROPS),
+])  # fmt: skip
+def test_the_statement_of_all_maintenance_drops_position_deletes(
+    of_several: bool, later: bool, options: str, tmp_path: Path
+) -> None:
+    text = run("maintain", "all", str(deleted_table(tmp_path / "t", of_several, later).folder))
+    assert f"rewrite_data_files(table => 'your_db.your_table', options => map({options}))" in text
+    assert text.count("rewrite_data_files(") == 1
+    assert "rewrite_position_delete_files(" not in text
+    assert "as ClickHouse does, subtract their rows" in text
+
+
+def test_a_compaction_without_position_deletes_has_its_defaults(tmp_path: Path) -> None:
+    table = Table(tmp_path / "t", [(1, "id", "long")])
+    table.append(*(table.parquet(f"{n}.parquet", {"id": [n]}) for n in range(6)))
+    text = run("maintain", "all", str(table.folder))
+    assert "rewrite_data_files(table => 'your_db.your_table')" in text
+    assert "dangling" not in text.partition("rewrite_data_files")[2].partition("\n")[0]
