@@ -12,6 +12,14 @@ import pytest
 
 import explorer
 from explorer.reports.maintenance import Preview
+from explorer.spec.readers.reader_support import (
+    ReaderAnswer,
+    ReaderVerdict,
+    ReaderVersion,
+    Support,
+    readers_sentence,
+)
+from explorer.spec.readers.table_features import TableFeature
 from tests.cases.mini import Table
 from tests.support.small_tables import make_table, writable
 from tests.unit.test_reader_positions import write_checkpoint
@@ -322,3 +330,37 @@ def test_a_compaction_without_position_deletes_has_its_defaults(tmp_path: Path) 
     text = run("maintain", "all", str(table.folder))
     assert "rewrite_data_files(table => 'your_db.your_table')" in text
     assert "dangling" not in text.partition("rewrite_data_files")[2].partition("\n")[0]
+
+
+# -- readers that were not asked (trinodb/trino#22677) -----------------------------------------------------------------
+def case_table(folder: Path) -> Table:
+    """A table of two columns whose names differ in case only."""
+    table = Table(folder, [(1, "body", "string"), (2, "Body", "string")])
+    table.append(table.parquet("1.parquet", {"body": ["a"], "Body": ["b"]}))
+    return table
+
+
+def test_readers_that_were_not_asked_are_not_said_to_be_unable(tmp_path: Path) -> None:
+    words = run("readers", str(case_table(tmp_path / "t").folder))
+    assert "No reader is known that can read the table" not in words
+    assert "It is not known of" in words
+
+
+ASKED = "Of the readers that were asked, none can read the table."
+NONE = "No reader is known that can read the table."
+SENTENCES = [
+    (("no", "unknown"), f"{ASKED} A cannot, because of X. It is not known of B."),
+    (("no", "no"), f"{NONE} A and B cannot, because of X."),
+    (("unknown", "unknown"), f"{NONE} It is not known of A and B, as none was asked."),
+    (("yes", "unknown"), "A can read the table. It is not known of B."),
+]
+
+
+@pytest.mark.parametrize(("answers", "words"), SENTENCES)
+def test_the_sentence_about_readers(answers: tuple[ReaderAnswer, ReaderAnswer], words: str) -> None:
+    feature = TableFeature("x", "", own_title="X")
+    verdicts = [
+        ReaderVerdict(ReaderVersion(name, name, "1"), answer, ((feature, Support(answer, "s", "d")),))
+        for name, answer in zip("AB", answers, strict=True)
+    ]
+    assert readers_sentence(verdicts) == words

@@ -255,7 +255,10 @@ def readers_sentence(verdicts: Sequence[ReaderVerdict]) -> str:
     for verdict in verdicts:
         by_answer[verdict.answer].append(verdict)
     can = join_names(verdict.reader.name for verdict in by_answer["yes"])
-    parts = [f"{can} can read the table" if can else "No reader is known that can read the table"]
+    none = "No reader is known that can read the table"
+    if 0 < len(by_answer["unknown"]) < len(verdicts):
+        none = "Of the readers that were asked, none can read the table"
+    parts = [f"{can} can read the table" if can else none]
     for answer, (one, several) in CANNOT.items():
         groups: dict[str, list[str]] = {}
         for verdict in by_answer[answer]:
@@ -263,7 +266,8 @@ def readers_sentence(verdicts: Sequence[ReaderVerdict]) -> str:
         for why, names in groups.items():
             parts.append(f"{join_names(names)} {several if len(names) > 1 else one}, because of {why}")
     if unknown := by_answer["unknown"]:
-        parts.append(f"It is not known of {join_names(verdict.reader.name for verdict in unknown)}")
+        asked = "" if can or len(unknown) < len(verdicts) else ", as none was asked"
+        parts.append(f"It is not known of {join_names(verdict.reader.name for verdict in unknown)}{asked}")
     return f"{'. '.join(parts)}."
 
 
