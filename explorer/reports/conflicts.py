@@ -46,7 +46,7 @@ from explorer.spec.maintenance.manifest_merges import rewrite_manifests
 from explorer.spec.scan.scan import evaluate
 from explorer.spec.snapshots.branches import MAIN
 from explorer.spec.snapshots.lineage import ancestry
-from explorer.spec.text.names import base_name, snapshot_name, snapshot_ordinals
+from explorer.spec.text.names import base_name, first_of, snapshot_name, snapshot_ordinals
 from explorer.spec.values.values import internal_value, partition_path
 from explorer.storage.rows import read_schema
 from explorer.table import Table
@@ -123,7 +123,7 @@ def head_of(table: Table, branch: str) -> Snapshot | None:
     meta = table.metadata
     heads = {ref.name: ref.snapshot_id for ref in meta.refs if ref.type == "branch" and ref.name != MAIN}
     if branch not in (MAIN, *heads):
-        raise NotFoundInTable(f"no branch {branch!r}: there are {', '.join(sorted((MAIN, *heads)))}")
+        raise NotFoundInTable(f"no branch {branch!r}: there are {first_of(sorted((MAIN, *heads)))}")
     snapshot_id = heads.get(branch, meta.current_snapshot_id)
     head = meta.snapshot(snapshot_id)
     if head is None and snapshot_id is not None:

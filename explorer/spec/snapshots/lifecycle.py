@@ -239,7 +239,7 @@ def file_life(tree: Tree, path: str) -> FileLife | None:
             "files, lets it go"
         )
     elif refs:
-        there = ", ".join(refs)
+        there = first_of(refs)
         is_delete = any(every[e.manifest_path].content for e in events)
         goes = (
             f"it is a delete file of {there}: a commit would have to rewrite it there, or drop it whole (icedive "

@@ -9,7 +9,7 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.snapshots.ancestors import parents_of, reachable_snapshots
 from explorer.spec.snapshots.lineage import ancestry, circle_words
 from explorer.spec.snapshots.ref_operations import OPERATIONS
-from explorer.spec.text.names import first_of, runs, shorten, snapshot_name, snapshot_ordinals
+from explorer.spec.text.names import first_named, first_of, runs, shorten, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import instant
 
 FOLLOWS_MAIN = ("rollback", "rollback-to-time", "cherry-pick", "publish")
@@ -67,10 +67,11 @@ def preview_refs(
         snapshot = with_id[0] if with_id else None
         staged = sorted({s.summary["wap.id"] for s in metadata.snapshots if "wap.id" in s.summary})
         if snapshot is None:
-            refusal = f"no snapshot has the WAP id {name!r}; there are {', '.join(staged) or 'none'}"
+            refusal = f"no snapshot has the WAP id {name!r}; there are {first_of(staged) or 'none'}"
         elif len(with_id) > 1:  # PublishChangesProcedure
+            names = first_named([s.snapshot_id for s in with_id], of, between=" and ")
             refusal = (
-                f"{' and '.join(of(s.snapshot_id) for s in with_id)} have the WAP id {name!r}, and it publishes one "
+                f"{names} have the WAP id {name!r}, and it publishes one "
                 "that is unique. Cherry-pick one by its snapshot id. Iceberg then refuses the others, whose WAP id is "
                 "published: make a branch at each, and insert its rows from there"
             )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from explorer.errors import NotFoundInTable
 from explorer.model.metadata import Snapshot, TableMetadata
-from explorer.spec.text.names import snapshot_ordinals
+from explorer.spec.text.names import first_of, snapshot_ordinals
 from explorer.spec.text.units import instant, parse_int64
 
 
@@ -72,7 +72,7 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
     try:
         moment = time_ms(text)
     except (ValueError, OverflowError):
-        names = ", ".join(r.name for r in metadata.refs) or "none"
+        names = first_of([r.name for r in metadata.refs]) or "none"
         raise NotFoundInTable(
             f"{text!r} is no snapshot id, branch, tag, ISO 8601 timestamp or number of a snapshot, such as "
             f"snapshot-{max(1, len(metadata.snapshots))} (branches and tags: {names})"
