@@ -10,10 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from pyiceberg import catalog as pyiceberg
-from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.catalog import Catalog, CatalogType
 from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NoSuchViewError, NotInstalledError
-from pyiceberg.typedef import FrozenDict
 
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
 from explorer.extras import remedy
@@ -22,6 +20,7 @@ from explorer.spec.catalogs.entries import CatalogRecord
 from explorer.spec.secrets.redaction import harmless, redact, secret_values
 from explorer.spec.text.identifiers import join_identifier, split_identifier
 from explorer.spec.text.names import similar_names
+from explorer.storage.catalogs import other_catalogs
 from explorer.storage.catalogs.added_catalogs import added_names, added_properties
 from explorer.storage.catalogs.configuration import configuration, trust_notice
 from explorer.storage.catalogs.credentials import replace_credentials
@@ -145,8 +144,6 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
     own = properties_of(name, extra)
     if name == SANDBOX and not (sandbox_home() / "catalog.db").is_file() and not extra:
         raise TableNotFound(f"the sandbox catalog does not exist yet: {MAKE_TABLES}")
-    # pyiceberg read its configuration when it was imported, the working folder's too: ours takes its place.
-    pyiceberg._ENV_CONFIG.config = FrozenDict(**configuration())
     try:
         catalog = _connect(name, own)
     except NotInstalledError as error:
@@ -162,21 +159,17 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
 
 
 def _connect(name: str, own: Mapping[str, str]) -> Catalog:
-    kind = own.get("type") or ("rest" if own.get("uri", "").startswith("http") else "")
-    if kind == "rest" and "py-catalog-impl" not in own:
+    """pyiceberg's load_catalog would take its own configuration for more: it reads the working folder's."""
+    kind = other_catalogs.catalog_kind(name, own)
+    if kind is CatalogType.REST:
         from explorer.storage.catalogs.rest import ListedRest
 
         return ListedRest(name, **own)
-    catalog = load_catalog(name, **{**own, "init_catalog_tables": "false"})
-    if _extra(own) in ("glue", "hive"):
+    catalog = other_catalogs.connect(name, own, kind)
+    if kind in (CatalogType.GLUE, CatalogType.HIVE):
         from explorer.storage.catalogs.metastores import set_limits
 
         set_limits(catalog)
-    # Table properties may name a FileIO class to import and an endpoint to send credentials to: neither is for
-    # whoever wrote the table to choose, so only the catalog's own properties make a FileIO.
-    load_file_io = catalog._load_file_io
-    none: dict[str, str] = {}
-    catalog._load_file_io = lambda properties=None, location=None: load_file_io(none, location)  # type: ignore
     return catalog
 
 
@@ -244,12 +237,12 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
 
 
 def _metadata_location(catalog: Catalog, identifier: str) -> str:
-    location_of = getattr(catalog, "metadata_location", None)  # a REST server's, whose answer is not parsed as a whole
+    location_of = getattr(catalog, "metadata_location", None)  # ours of REST servers, or of a person's own class
     parts = split_identifier(identifier)
     if location_of:
         return str(location_of(parts))
     entry = metastore_entry(catalog, parts)
-    return entry.metadata_location if entry else catalog.load_table(parts).metadata_location
+    return entry.metadata_location if entry else other_catalogs.metadata_location(catalog, parts)
 
 
 def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) -> CatalogRecord:
