@@ -130,7 +130,7 @@ class SignedFiles(FileIO):
 
         with self._lock:
             if self._signer is None:
-                self._signer = ListedRest("signer", **self._own)._session
+                self._signer = ListedRest("signer", **self._own).session
             return self._signer
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import requests
 
 from explorer.errors import NotPossible, WrongUsage
-from explorer.storage.catalogs.deadlines import set_deadlines
+from explorer.storage.catalogs.deadlines import ending_session
 
 SECONDS = 10
 
@@ -31,8 +31,7 @@ def post(url: str, message: dict[str, Any]) -> None:
         raise WrongUsage("--webhook: this is no URL") from error
     if parts.scheme not in ("http", "https") or not host:
         raise WrongUsage("--webhook: give a URL of http or https")
-    with requests.Session() as session:
-        set_deadlines(session, url)
+    with ending_session() as session:
         try:
             with session.post(url, json=message, timeout=SECONDS, allow_redirects=False, stream=True) as answer:
                 status = answer.status_code

@@ -18,7 +18,7 @@ import pytest
 from explorer.errors import TableNotFound
 from explorer.progress import Cancelled, Watch
 from explorer.storage import limits
-from explorer.storage.catalogs import catalogs, deadlines, rest
+from explorer.storage.catalogs import answers, catalogs, deadlines, rest
 
 DEEP = b'{"identifiers":' + b"[" * 200_000
 DENSE = {
@@ -158,7 +158,7 @@ def test_a_list_has_so_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_all_answers_of_a_connection_are_bounded(
     limit: str, most: int, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rest, limit, most)
+    monkeypatch.setattr(answers, limit, most)
     with server(endless) as (serving, own):
         with pytest.raises(TableNotFound, match=told):
             listed(own)

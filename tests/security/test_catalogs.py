@@ -23,7 +23,8 @@ import explorer
 from explorer.errors import ExplorerError, NotSupported, TableNotFound, UnreadableFile
 from explorer.spec.filters.expressions import Constant
 from explorer.spec.scan.plan import PlannerAnswer
-from explorer.storage.catalogs import catalogs, deadlines, metastores, rest_planning
+from explorer.storage.catalogs import catalogs, deadlines, rest_planning
+from explorer.storage.catalogs.answers import AnswerTooLong
 from explorer.storage.locate import Location
 from explorer.storage.storage import Storage
 from explorer.storage.stores import SIGNING_URL, combine
@@ -253,7 +254,7 @@ def test_namespaces_are_nested_and_come_in_pages(servers: tuple[Server, Server])
 
 
 def test_a_server_that_does_not_answer_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("explorer.storage.catalogs.rest.TIMEOUT_S", (0.5, 0.5))
+    monkeypatch.setattr("explorer.storage.catalogs.answers.TIMEOUT_S", (0.5, 0.5))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         began = time.monotonic()
         with pytest.raises(TableNotFound, match="timed out"):
@@ -265,7 +266,7 @@ def test_a_server_that_does_not_answer_is_not_waited_for_long(monkeypatch: pytes
 def test_an_answer_without_an_end_is_cut_off(
     part: str, servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("explorer.storage.catalogs.rest.ANSWER_BYTES", 4 << 20)
+    monkeypatch.setattr("explorer.storage.catalogs.answers.ANSWER_BYTES", 4 << 20)
     server, _ = servers
     server.lists = lambda path, query: {"namespaces": []}
     poured = pour()
@@ -288,7 +289,7 @@ def test_an_answer_without_an_end_is_cut_off(
 def test_an_answer_that_drips_is_not_waited_for(
     servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("explorer.storage.catalogs.rest.ANSWER_S", 0.5)
+    monkeypatch.setattr("explorer.storage.catalogs.answers.ANSWER_S", 0.5)
     server, _ = servers
     server.special = pour(pause=0.05)
     with pytest.raises(TableNotFound, match="takes more than"):
@@ -322,8 +323,8 @@ def metastore(name: bytes, pause: float = 0, reply: bytes = THRIFT_REPLY) -> Ite
 @pytest.mark.parametrize("length", [1 << 20, 16_000_000, (1 << 31) - 1])
 def test_a_metastore_says_no_more_than_a_server_may(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a length that it claimed so much memory was taken at once; Thrift refuses the longest itself."""
-    monkeypatch.setattr("explorer.storage.catalogs.rest.ANSWER_BYTES", 1 << 19)
-    importlib.import_module("pyiceberg.catalog.hive")
+    monkeypatch.setattr("explorer.storage.catalogs.answers.ANSWER_BYTES", 1 << 19)
+    importlib.import_module("explorer.storage.catalogs.hive_catalogs")
     said = "its answer has more than|Length exceeded max allowed"
     tracemalloc.start()
     with metastore(length.to_bytes(4, "big")) as own, pytest.raises(TableNotFound, match=said):
@@ -333,29 +334,31 @@ def test_a_metastore_says_no_more_than_a_server_may(length: int, monkeypatch: py
 
 
 def test_a_metastore_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("explorer.storage.catalogs.rest.ANSWER_S", 0.5)
+    monkeypatch.setattr("explorer.storage.catalogs.answers.ANSWER_S", 0.5)
     with metastore((1000).to_bytes(4, "big"), 0.05) as own, pytest.raises(TableNotFound, match="takes more than"):
         catalogs.pointer("mine", "db.t", own)
 
 
 def test_what_is_between_a_metastore_and_us_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kerberos reads frames from the socket, as this does: a whole one, however slowly its bytes come."""
-    from thrift.transport.TSocket import TSocket
     from thrift.transport.TTransport import TFramedTransport
+
+    from explorer.storage.catalogs.hive_catalogs import BoundedTransport, TimedSocket
 
     class Framed(TFramedTransport):  # type: ignore[misc]  # thrift has no types
         def __init__(self, transport: Any) -> None:
             super().__init__(transport)
             self.transport = transport
 
-    monkeypatch.setattr("explorer.storage.catalogs.rest.ANSWER_S", 0.5)
+    monkeypatch.setattr("explorer.storage.catalogs.answers.ANSWER_S", 0.5)
     with metastore((1000).to_bytes(4, "big"), 0.05, b"") as own:
         _, port = own["uri"].rsplit(":", 1)
-        transport = metastores._limit_answers(Framed(TSocket("127.0.0.1", int(port))))
+        bare = TimedSocket("127.0.0.1", int(port))
+        transport = BoundedTransport(Framed(bare), bare)
         transport.open()
         transport.write(b"asked")
         transport.flush()
-        with pytest.raises(metastores.AnswerTooLong, match="takes more than"):
+        with pytest.raises(AnswerTooLong, match="takes more than"):
             transport.read(4)
         transport.close()
 
@@ -377,7 +380,7 @@ def test_headers_of_glue_come_in_time(way: Callable[[Any], None], monkeypatch: p
 def test_glue_says_no_more_than_a_server_may(
     limit: str, pause: float, told: str, servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"explorer.storage.catalogs.rest.{limit}", 0.5 if pause else 1 << 16)
+    monkeypatch.setattr(f"explorer.storage.catalogs.answers.{limit}", 0.5 if pause else 1 << 16)
     server, _ = servers
     server.special = pour(pause)
     own = {

@@ -30,9 +30,6 @@ PATCHES = {
     "spark_engine/spark.py": "pyspark 4.1 remembers a Java process that has ended: no method makes it forget",
     "spark_engine/user_spark.py": "pyspark 4.1 takes a session beside the user's for theirs",
     "spark_engine/py4j_cache.py": "py4j 0.10.9 asks Java for the same package again and again",
-    "storage/catalogs/deadlines.py": "requests 2 has no deadline for headers, nor for a whole answer",
-    "storage/catalogs/metastores.py": "thrift and botocore take an answer of any length",
-    "storage/catalogs/rest.py": "pyiceberg 0.12 follows redirects with secrets, and takes an answer of any length",
 }
 """Modules that change objects of other libraries, with the library and the reason. None is a host's or the page's."""
 HOOKS = "lab/"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from pyiceberg.catalog import Catalog, CatalogType
+from pyiceberg.catalog import CatalogType
 from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NoSuchViewError, NotInstalledError
 
 from explorer.errors import ExplorerError, NotSupported, TableNotFound
@@ -25,6 +25,7 @@ from explorer.storage.catalogs.added_catalogs import added_names, added_properti
 from explorer.storage.catalogs.configuration import configuration, trust_notice
 from explorer.storage.catalogs.credentials import replace_credentials
 from explorer.storage.catalogs.metastore_entries import MetastoreEntry, entry_versions, metastore_entry
+from explorer.storage.catalogs.other_catalogs import ReadCatalog
 from explorer.storage.catalogs.sandbox_entries import NAMESPACE, SANDBOX, explain_move, other_sandbox
 from explorer.storage.data_dirs import sandbox_home
 from explorer.storage.paths import local_path
@@ -139,7 +140,7 @@ def _name_error(name: str) -> str:
     )
 
 
-def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog:
+def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> ReadCatalog:
     """Connect to a catalog. Raises TableNotFound when it is not configured or cannot be reached."""
     own = properties_of(name, extra)
     if name == SANDBOX and not (sandbox_home() / "catalog.db").is_file() and not extra:
@@ -158,18 +159,24 @@ def load(name: str = SANDBOX, extra: Mapping[str, str] | None = None) -> Catalog
     return catalog
 
 
-def _connect(name: str, own: Mapping[str, str]) -> Catalog:
+def _connect(name: str, own: Mapping[str, str]) -> ReadCatalog:
     """pyiceberg's load_catalog would take its own configuration for more: it reads the working folder's."""
     kind = other_catalogs.catalog_kind(name, own)
     if kind is CatalogType.REST:
         from explorer.storage.catalogs.rest import ListedRest
 
         return ListedRest(name, **own)
+    if kind is CatalogType.HIVE:
+        try:
+            from explorer.storage.catalogs.hive_catalogs import HiveTables
+        except ImportError as error:
+            raise NotInstalledError("Apache Hive support not installed: pip install 'pyiceberg[hive]'") from error
+        return HiveTables(name, **own)
     catalog = other_catalogs.connect(name, own, kind)
-    if kind in (CatalogType.GLUE, CatalogType.HIVE):
-        from explorer.storage.catalogs.metastores import set_limits
+    if kind is CatalogType.GLUE:
+        from explorer.storage.catalogs.glue_catalogs import bound_answers
 
-        set_limits(catalog)
+        bound_answers(catalog)
     return catalog
 
 
@@ -236,7 +243,7 @@ def pointer(name: str, identifier: str, extra: Mapping[str, str] | None = None) 
         raise cannot_load(catalog, name, identifier, error) from harmless(error, all_properties(catalog))
 
 
-def _metadata_location(catalog: Catalog, identifier: str) -> str:
+def _metadata_location(catalog: ReadCatalog, identifier: str) -> str:
     location_of = getattr(catalog, "metadata_location", None)  # ours of REST servers, or of a person's own class
     parts = split_identifier(identifier)
     if location_of:
@@ -276,7 +283,7 @@ def read_pointer(name: str, identifier: str, extra: Mapping[str, str] | None = N
     raise NotSupported(f"what the catalog {name!r} stores is not shown: it is none of SQL, REST, Glue and Hive")
 
 
-def _glue_record(catalog: Catalog, identifier: tuple[str, ...], entry: MetastoreEntry) -> CatalogRecord:
+def _glue_record(catalog: ReadCatalog, identifier: tuple[str, ...], entry: MetastoreEntry) -> CatalogRecord:
     """An entry in Glue, with its versions, which who may read the entry may not always list."""
     record = CatalogRecord("glue", "the table's entry in Glue", entry.row(), fields=entry.present)
     try:
@@ -288,7 +295,7 @@ def _glue_record(catalog: Catalog, identifier: tuple[str, ...], entry: Metastore
     return replace(record, versions=versions, is_cut=is_cut)
 
 
-def _near(catalog: Catalog, name: str, identifier: str) -> str:
+def _near(catalog: ReadCatalog, name: str, identifier: str) -> str:
     """What else one may have meant: tables of the same namespace, the most alike first, or else the namespaces there
     are. A catalog is not listed for a slip of the pen. Where the teaching tables are not there: how they are made."""
     namespace = split_identifier(identifier)[:-1]
@@ -327,19 +334,19 @@ def tables_in(name: str, namespace: tuple[str, ...], extra: Mapping[str, str] | 
         return _tables(catalog, name, namespace)
 
 
-def _list_tables(catalog: Catalog, name: str) -> Iterator[CatalogTable]:
+def _list_tables(catalog: ReadCatalog, name: str) -> Iterator[CatalogTable]:
     with listing(catalog, name):
         for namespace in all_namespaces(catalog):
             yield from _tables(catalog, name, namespace)
 
 
-def _tables(catalog: Catalog, name: str, namespace: tuple[str, ...]) -> list[CatalogTable]:
+def _tables(catalog: ReadCatalog, name: str, namespace: tuple[str, ...]) -> list[CatalogTable]:
     """Each once: a server may repeat itself."""
     listed = sorted(set(catalog.list_tables(namespace)))
     return [CatalogTable(name, join_identifier(identifier)) for identifier in listed]
 
 
-def all_namespaces(catalog: Catalog) -> Iterator[tuple[str, ...]]:
+def all_namespaces(catalog: ReadCatalog) -> Iterator[tuple[str, ...]]:
     """The namespaces of a catalog, nested ones after the one around them."""
 
     def walk(parent: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -358,7 +365,7 @@ def all_namespaces(catalog: Catalog) -> Iterator[tuple[str, ...]]:
 
 
 @contextlib.contextmanager
-def listing(catalog: Catalog, name: str) -> Iterator[None]:
+def listing(catalog: ReadCatalog, name: str) -> Iterator[None]:
     """Errors of a catalog that is listed become TableNotFound, without its secrets."""
     try:
         yield
@@ -371,7 +378,7 @@ def listing(catalog: Catalog, name: str) -> Iterator[None]:
         )
 
 
-def _sql_row(catalog: Catalog, identifier: str) -> Mapping[str, Any] | None:
+def _sql_row(catalog: ReadCatalog, identifier: str) -> Mapping[str, Any] | None:
     """The row of an SQL catalog, read without the table's metadata, so that a damaged table can still be located."""
     from pyiceberg.catalog.sql import SqlCatalog
     from sqlalchemy import text
@@ -392,14 +399,14 @@ def _sql_row(catalog: Catalog, identifier: str) -> Mapping[str, Any] | None:
     return dict(row)
 
 
-def sql_views(catalog: Catalog) -> list[str] | None:
+def sql_views(catalog: ReadCatalog) -> list[str] | None:
     """The names of the views of an SQL catalog, with their namespaces; None for another catalog, or where it has no
     column that tells views from tables."""
     rows = _sql_rows(catalog, f"SELECT table_namespace, table_name FROM iceberg_tables WHERE {_VIEWS}", {})
     return None if rows is None else sorted(f"{row['table_namespace']}.{row['table_name']}" for row in rows)
 
 
-def sql_view(catalog: Catalog, identifier: tuple[str, ...]) -> str | None:
+def sql_view(catalog: ReadCatalog, identifier: tuple[str, ...]) -> str | None:
     """Where the metadata of a view of an SQL catalog is; None for another catalog. Raises NoSuchViewError."""
     wanted = f"{_VIEWS} AND table_namespace = :namespace AND table_name = :name"
     names = {"namespace": ".".join(identifier[:-1]), "name": identifier[-1]}
@@ -411,7 +418,7 @@ def sql_view(catalog: Catalog, identifier: tuple[str, ...]) -> str | None:
     return str(rows[0]["metadata_location"])
 
 
-def _sql_rows(catalog: Catalog, query: str, values: Mapping[str, str]) -> list[Mapping[str, Any]] | None:
+def _sql_rows(catalog: ReadCatalog, query: str, values: Mapping[str, str]) -> list[Mapping[str, Any]] | None:
     from pyiceberg.catalog.sql import SqlCatalog
     from sqlalchemy import inspect, text
 
@@ -423,13 +430,13 @@ def _sql_rows(catalog: Catalog, query: str, values: Mapping[str, str]) -> list[M
         return [dict(row) for row in connection.execute(text(query), {"catalog": catalog.name, **values}).mappings()]
 
 
-def cannot_load(catalog: Catalog, name: str, identifier: str, error: Exception) -> TableNotFound:
+def cannot_load(catalog: ReadCatalog, name: str, identifier: str, error: Exception) -> TableNotFound:
     """An error of a catalog that was asked for one thing, without its secrets."""
     reason = f"{type(error).__name__}: {error_words(error, all_properties(catalog))}"
     return TableNotFound(f"{name}.{identifier} cannot be loaded: {reason}")
 
 
-def all_properties(catalog: Catalog) -> Mapping[str, str]:
+def all_properties(catalog: ReadCatalog) -> Mapping[str, str]:
     """The properties that a catalog was opened with, and what its server gave."""
     return {**catalog.properties, **getattr(catalog, "given", {})}
 

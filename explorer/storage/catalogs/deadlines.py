@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import requests
+from requests.adapters import HTTPAdapter
+from requests.exceptions import InvalidProxyURL
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.poolmanager import PoolManager, ProxyManager
 
 from explorer.progress import Cancelled, listener
 
@@ -26,31 +29,44 @@ class _Ending:
     """What a connection does within SECONDS. From outside its socket can be shut down alone by a second one of the same
     connection: TLS takes the first away."""
 
+    _own: socket.socket | None = None
     _other: socket.socket | None = None
     _answers = False
 
-    def _new_conn(self) -> socket.socket:
-        connection: socket.socket = super()._new_conn()  # type: ignore[misc]
-        self._forget()
-        self._other = connection.dup()
-        return connection
+    @property
+    def sock(self) -> socket.socket | None:
+        """The socket. With a new one, which is not TLS's yet, the second is made."""
+        return self._own
+
+    @sock.setter
+    def sock(self, own: socket.socket | None) -> None:
+        self._own = own
+        if isinstance(own, socket.socket) and not isinstance(own, ssl.SSLSocket):
+            self._forget()
+            self._other = own.dup()
 
     def connect(self) -> None:
         with _ends(lambda: self._other):
             super().connect()  # type: ignore[misc]
 
     def getresponse(self) -> Any:
-        other = self._other
-        self._answers = True
+        other, self._answers = self._other, True
         try:
             with _ends(lambda: other):
-                answer = super().getresponse()  # type: ignore[misc]
+                return super().getresponse()  # type: ignore[misc]
         finally:
             self._answers = False
-        if self.sock is None:  # type: ignore[attr-defined]  # it is the answer's now, and ends with it
-            self._other = None
-        answer.ends = partial(_ends, lambda: other, self.sock is None)  # type: ignore[attr-defined]
-        return answer
+
+    @contextlib.contextmanager
+    def answer_ends(self) -> Iterator[None]:
+        """The body of an answer is read in the block, and ends in time. Raises ConnectionError, Cancelled."""
+        other = self._other
+        try:
+            with _ends(lambda: other):
+                yield
+        finally:
+            if self.sock is None:  # it was the answer's, and has ended with it
+                self._forget()
 
     def close(self) -> None:
         super().close()  # type: ignore[misc]
@@ -64,9 +80,9 @@ class _Ending:
 
 
 @contextlib.contextmanager
-def _ends(find: Callable[[], socket.socket | None], close: bool = False) -> Iterator[None]:
-    """A connection is shut down when the block takes longer than it may, or is cancelled; or else closed after it.
-    Raises ConnectionError, Cancelled."""
+def _ends(find: Callable[[], socket.socket | None]) -> Iterator[None]:
+    """A connection is shut down when the block takes longer than it may, or is cancelled. Raises ConnectionError,
+    Cancelled."""
     done, late, waits = threading.Event(), threading.Event(), listener()
     until = time.monotonic() + SECONDS
 
@@ -90,8 +106,6 @@ def _ends(find: Callable[[], socket.socket | None], close: bool = False) -> Iter
     finally:
         done.set()
         looking.join()
-        if close and (other := find()) is not None:
-            other.close()
     if late.is_set():
         raise _why(waits)
 
@@ -114,18 +128,56 @@ def ending(pools: Mapping[str, type[HTTPConnectionPool]]) -> dict[str, type[HTTP
 _POOLS = ending({"http": HTTPConnectionPool, "https": HTTPSConnectionPool})
 
 
-def set_deadlines(session: requests.Session, url: str) -> None:
-    """Have the connections of a session to a URL, through a proxy too, end in time."""
-    adapter: Any = session.get_adapter(url)
-    if getattr(adapter, "ends", False):
-        return
-    through = adapter.proxy_manager_for
+class _Pools(PoolManager):
+    """Pools whose connections end in time."""
 
-    def manager(*args: Any, **options: Any) -> Any:
-        proxy_manager = through(*args, **options)
-        proxy_manager.pool_classes_by_scheme = _POOLS
-        return proxy_manager
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.pool_classes_by_scheme = _POOLS
 
-    adapter.poolmanager.pool_classes_by_scheme = _POOLS
-    adapter.proxy_manager_for = manager
-    adapter.ends = True
+
+class _ProxyPools(ProxyManager):
+    """The same through a proxy."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.pool_classes_by_scheme = _POOLS
+
+
+class EndingAdapter(HTTPAdapter):
+    """Sends requests of a session through connections that end in time; through a proxy too, but none of SOCKS."""
+
+    def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **options: Any) -> None:
+        """See requests."""
+        super().init_poolmanager(connections, maxsize, block, **options)
+        self.poolmanager = _Pools(num_pools=connections, maxsize=maxsize, block=block, **options)
+
+    def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
+        """See requests. Raises InvalidProxyURL for a proxy of SOCKS, whose connections are of another kind."""
+        if proxy not in self.proxy_manager:
+            if proxy.lower().startswith("socks"):
+                raise InvalidProxyURL("a proxy of SOCKS is not used here: name one of http or https")
+            headers = self.proxy_headers(proxy)
+            self.proxy_manager[proxy] = _ProxyPools(proxy, proxy_headers=headers, **options)
+        return self.proxy_manager[proxy]
+
+
+def answer_ends(answer: Any) -> contextlib.AbstractContextManager[None]:
+    """Have the body of an answer, which is read in the block, end in time.
+
+    Args:
+        answer: An answer of urllib3 that came through an EndingAdapter.
+
+    Returns:
+        The context. It raises ConnectionError, Cancelled.
+    """
+    connection = answer.connection
+    return contextlib.nullcontext() if connection is None else connection.answer_ends()
+
+
+def ending_session() -> requests.Session:
+    """Return a session whose connections end in time."""
+    session = requests.Session()
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, EndingAdapter())
+    return session

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import NoSuchIcebergTableError, NoSuchTableError
 
 from explorer.progress import check_cancellation
@@ -58,11 +57,11 @@ class MetastoreEntry:
         return {name: redact(value)[:LONGEST] for name, value in {**own, **self.fields}.items()}
 
 
-def metastore_entry(catalog: Catalog, identifier: tuple[str, ...]) -> MetastoreEntry | None:
+def metastore_entry(catalog: Any, identifier: tuple[str, ...]) -> MetastoreEntry | None:
     """Ask Glue or Hive's metastore for a table's entry.
 
     Args:
-        catalog: A catalog of pyiceberg.
+        catalog: Any catalog.
         identifier: The names that lead to the table.
 
     Returns:
@@ -73,14 +72,12 @@ def metastore_entry(catalog: Catalog, identifier: tuple[str, ...]) -> MetastoreE
     """
     if hasattr(catalog, "glue"):
         return _glue_entry(_glue_table(catalog, identifier))
-    if hasattr(catalog, "_get_hive_table"):
-        database, name = catalog.identifier_to_database_and_table(identifier, NoSuchTableError)
-        with catalog._client as client:  # type: ignore[attr-defined]
-            return _hive_entry(catalog._get_hive_table(client, database, name))
+    if hasattr(catalog, "hive_table"):
+        return _hive_entry(catalog.hive_table(identifier))
     return None
 
 
-def entry_versions(catalog: Catalog, identifier: tuple[str, ...]) -> tuple[list[EntryVersion], bool]:
+def entry_versions(catalog: Any, identifier: tuple[str, ...]) -> tuple[list[EntryVersion], bool]:
     """Ask Glue for the versions of a table's entry.
 
     Args:

@@ -9,16 +9,30 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from pyiceberg.catalog import AVAILABLE_CATALOGS, Catalog, CatalogType, infer_catalog_type
 from pyiceberg.exceptions import NoSuchIcebergTableError, NoSuchTableError
 from pyiceberg.io import FileIO, InputFile, OutputFile
+from pyiceberg.typedef import Identifier
 
 from explorer.errors import NotSupported
 
 IMPLEMENTATION = "py-catalog-impl"
 _NEED_ADDRESS = (CatalogType.REST, CatalogType.HIVE, CatalogType.SQL)
+
+
+class ReadCatalog(Protocol):
+    """What is asked of any catalog: pyiceberg's, and our own of REST servers and of Hive."""
+
+    name: str
+    properties: dict[str, Any]
+
+    def list_namespaces(self, namespace: Identifier = ()) -> list[Identifier]:
+        """Namespaces in a namespace, or of the catalog."""
+
+    def list_tables(self, namespace: Identifier) -> list[Identifier]:
+        """Names of the tables of a namespace."""
 
 
 class MetadataAsked(Exception):
@@ -109,7 +123,7 @@ def connect(name: str, own: Mapping[str, str], kind: CatalogType | None) -> Cata
     return made
 
 
-def metadata_location(catalog: Catalog, identifier: tuple[str, ...]) -> str:
+def metadata_location(catalog: Any, identifier: Identifier) -> str:
     """Ask a catalog where a table's metadata file is. No file is read, and no class is imported.
 
     Args:
@@ -139,7 +153,7 @@ def metadata_location(catalog: Catalog, identifier: tuple[str, ...]) -> str:
         answer.raise_for_status()
         return str(answer.json()["metadata-location"])
     try:
-        location = catalog.load_table(identifier).metadata_location
+        location = str(catalog.load_table(identifier).metadata_location)
     except MetadataAsked as asked:
         location = asked.location
     if not location:

@@ -1,43 +1,53 @@
-"""REST catalogs, as pyiceberg reads them, but what their servers say is taken by lists. pyiceberg merges a server's
-`/v1/config` into its own properties, where some name classes to import, or where secrets are sent.
+"""REST catalogs, asked by a client of our own, which takes what their servers say by lists. pyiceberg's merges a
+server's `/v1/config` into its own properties, where some name classes to import, or where secrets are sent; it follows
+redirects, and takes an answer of any length. Words of the protocol, its errors and ways to log in are pyiceberg's.
 
 What a server answers is bounded: each answer, and all of one connection; its bytes, and what they become in memory.
-Lists and tables are read here: pyiceberg makes an object of each mistake in an answer, and a table's metadata, which it
-would parse, is in its file."""
+Of a table's answer the metadata is left alone: it is in its file."""
 
 from __future__ import annotations
 
+import functools
 import re
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import partial
 from typing import Any, TypeVar, cast
+from urllib.parse import quote, unquote
 
 import requests
-from pyiceberg.catalog import rest as protocol
 from pyiceberg.catalog.rest import (
+    DEFAULT_ENDPOINTS,
+    DEFAULT_NAMESPACE_SEPARATOR,
+    NAMESPACE_SEPARATOR_PROPERTY,
     PAGE_SIZE,
     SNAPSHOT_LOADING_MODE,
+    VIEW_ENDPOINTS,
+    VIEW_ENDPOINTS_SUPPORTED,
     Capability,
+    ConfigResponse,
+    Endpoint,
     Endpoints,
-    IdentifierKind,
-    RestCatalog,
-    _handle_non_200_response,
 )
+from pyiceberg.catalog.rest.response import _handle_non_200_response
 from pyiceberg.catalog.rest.scan_planning import StorageCredential
-from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError, NoSuchViewError
-from pyiceberg.io import FileIO
-from pyiceberg.io.pyarrow import PyArrowFileIO
+from pyiceberg.exceptions import (
+    AuthorizationExpiredError,
+    NoSuchIdentifierError,
+    NoSuchNamespaceError,
+    NoSuchTableError,
+    NoSuchViewError,
+    UnauthorizedError,
+)
 from pyiceberg.typedef import Identifier
-from pyiceberg.utils.properties import property_as_int
+from pyiceberg.utils.properties import property_as_bool, property_as_int
 
 from explorer.errors import UnreadableFile
 from explorer.model.problem import Problems
-from explorer.progress import check_cancellation
 from explorer.spec.secrets.redaction import metadata_without_secrets, redact
-from explorer.spec.text.units import human_bytes
 from explorer.storage import limits as budget
-from explorer.storage.catalogs.deadlines import set_deadlines
+from explorer.storage.catalogs import answers
+from explorer.storage.catalogs.answers import Allowance, BadAnswer
+from explorer.storage.catalogs.log_ins import Renewable, log_in
+from explorer.storage.catalogs.rest_sessions import CatalogSession
 from explorer.storage.catalogs.signing import signing_settings
 from explorer.storage.formats.json_text import load_json
 
@@ -52,14 +62,8 @@ STORAGE = frozenset({
 _PER_ACCOUNT = "adls.sas-token."
 PROTOCOL = frozenset({"prefix", "namespace-separator", "warehouse"})
 """What it may say of how it is to be asked."""
-TIMEOUT_S = (10.0, 60.0)
-"""To connect, and without an answer."""
-ANSWER_BYTES, ANSWER_S = 128 << 20, 120
-"""How large an answer may be (it has a table's metadata file in it), and how long it may take."""
-SMALL_BYTES = 512 << 10
-"""The same of what pyiceberg reads itself: a configuration, a token, an error."""
-ALL_BYTES, REQUESTS, PAGES = 256 << 20, 100_000, 10_000
-"""How much all answers of one connection may have, and how many there may be; and pages of one list."""
+PAGES = 10_000
+"""Of one list."""
 CREDENTIALS = 1_000
 """Of those that a server vends for parts of a table."""
 METADATA = ("table-uuid", "format-version", "current-snapshot-id", "last-sequence-number", "last-updated-ms")
@@ -73,56 +77,115 @@ SIGNING = "s3.remote-signing-enabled"
 
 
 F = TypeVar("F", bound=Callable[..., Any])
-_again: Callable[[F], F] = cast(Any, protocol).retry(**protocol._RETRY_ARGS)
-"""Once more with a new token, where the old one is over."""
 
 
-class ListedRest(RestCatalog):
-    """A REST catalog whose `given` are the storage properties that its server says, for all tables or the one that was
-    loaded last: credentials for its location above all. `signs` says that it wants to sign each request itself."""
+def _again(ask: F) -> F:
+    """Once more with a new token, where the old one is over."""
 
-    given: dict[str, str]
-    signs: bool
-    _signing: dict[str, str]
-    _most = SMALL_BYTES
-    _bytes = _requests = 0
+    @functools.wraps(ask)
+    def ask_again(catalog: ListedRest, *arguments: Any) -> Any:
+        try:
+            return ask(catalog, *arguments)
+        except (AuthorizationExpiredError, UnauthorizedError):
+            catalog.renew_token()
+            return ask(catalog, *arguments)
 
-    def _config_headers(self, session: requests.Session) -> None:
-        """The first that is done with a new session, before a token is asked for."""
-        super()._config_headers(session)
-        self._set_limits(session)
+    return cast(F, ask_again)
 
-    def _create_session(self) -> requests.Session:
-        session = super()._create_session()
-        provider = getattr(getattr(self, "_auth_manager", None), "token_provider", None)
-        if provider is not None:  # it would ask without any limit, and follow redirects with the secret
-            provider._refresh_token = partial(self._refresh, provider)
-        return session
 
-    def _refresh(self, provider: Any) -> None:
-        """Ask for a token, as pyiceberg's provider of `auth.type: oauth2` does."""
-        session = requests.Session()
-        self._set_limits(session)
-        data = {"grant_type": "client_credentials"} | ({"scope": provider.scope} if provider.scope else {})
-        headers = {"Authorization": provider._client_secret_header}
-        response = session.post(provider.token_url, data=data, headers=headers)
-        response.raise_for_status()
-        answer = response.json()
-        seconds = answer.get("expires_in", provider.expires_in)
-        if seconds is None:
-            raise BadAnswer("the answer with its token does not say when that expires; say expires_in in your settings")
-        provider._token = answer["access_token"]
-        provider._expires_at = time.monotonic() + seconds - provider.refresh_margin
+class ListedRest:
+    """A REST catalog.
 
-    def _fetch_config(self) -> None:
-        own, uri = dict(self.properties), self.uri
-        super()._fetch_config()
-        merged = self.properties
-        self.given = {k: v for k, v in storage_settings(merged).items() if own.get(k) != v}
+    Args:
+        name: Its name.
+        properties: Its properties, as pyiceberg has them.
+
+    Raises:
+        Exception: The server cannot be reached or refuses: of requests and pyiceberg.
+    """
+
+    def __init__(self, name: str, **properties: Any) -> None:
+        self.name, self.uri = name, str(properties["uri"])
+        self.properties: dict[str, Any] = properties
+        """Those of its user, and what the server says of how it is to be asked."""
+        self._allowance = Allowance()
+        self.session = CatalogSession(properties, self._allowance)
+        """Has the token and the limits."""
+        self._log_in = log_in(properties, self.session, self.url(Endpoints.get_token, prefixed=False))
+        self.session.use(self._log_in)
+        self._read_config()
+
+    def _read_config(self) -> None:
+        own = dict(self.properties)
+        place = {"warehouse": own["warehouse"]} if own.get("warehouse") else {}
+        response = self.session.get(self.url(Endpoints.get_config, prefixed=False), params=place)
+        _check(response, {})
+        config = ConfigResponse.model_validate_json(response.text)
+        merged = {**(config.defaults or {}), **own, **(config.overrides or {})}
+        self.given: dict[str, str] = {k: v for k, v in storage_settings(merged).items() if own.get(k) != v}
+        """The storage properties that the server says, for all tables or the one that was loaded last: credentials for
+        its location above all."""
         self.signs = _yes(merged.get(SIGNING))
+        """Whether it wants to sign each request to the store itself."""
         self._signing = {key: merged[key] for key in merged if "signer." in key and own.get(key) is None}
         self.properties = {**own, **{k: merged[k] for k in PROTOCOL if k in merged}}
-        self.uri = uri
+        views = VIEW_ENDPOINTS if property_as_bool(merged, VIEW_ENDPOINTS_SUPPORTED, False) else frozenset[Endpoint]()
+        self._endpoints = frozenset(config.endpoints or DEFAULT_ENDPOINTS | views)
+        separator = merged.get(NAMESPACE_SEPARATOR_PROPERTY, DEFAULT_NAMESPACE_SEPARATOR)
+        if not separator:
+            raise ValueError("Namespace separator cannot be an empty string")
+        self._separator = unquote(str(separator))
+
+    def renew_token(self) -> None:
+        """Ask for a new token, where the log-in has one that can be."""
+        if isinstance(self._log_in, Renewable):
+            self._log_in.renew()
+
+    def url(self, endpoint: str, prefixed: bool = True, **names: str) -> str:
+        """Return the address of an endpoint.
+
+        Args:
+            endpoint: One of pyiceberg's Endpoints.
+            prefixed: Whether the server's prefix is part of it.
+            names: Names in the path, quoted.
+
+        Returns:
+            The address.
+        """
+        base = f"{self.uri.removesuffix('/')}/v1/"
+        if prefixed:
+            base += str(self.properties.get("prefix", ""))
+        return f"{base.removesuffix('/')}/{endpoint.format(**names)}"
+
+    def supports(self, endpoint: Endpoint) -> bool:
+        """Return whether the server says that it has an endpoint."""
+        return endpoint in self._endpoints
+
+    def _check_endpoint(self, endpoint: Endpoint) -> None:
+        if not self.supports(endpoint):
+            raise NotImplementedError(f"Server does not support endpoint: {endpoint}")
+
+    def path_names(self, identifier: Identifier, kind: str = "table") -> dict[str, str]:
+        """Return the names of a table or view as parts of a path.
+
+        Args:
+            identifier: Its name, with its namespace.
+            kind: What it is: table or view.
+
+        Returns:
+            The namespace and the name.
+
+        Raises:
+            NoSuchIdentifierError: It has no namespace.
+        """
+        if len(identifier) < 2:
+            raise NoSuchIdentifierError(f"Missing namespace or invalid identifier: {'.'.join(identifier)}")
+        return {"namespace": self._namespace_path(identifier[:-1]), kind: quote(identifier[-1], safe="")}
+
+    def _namespace_path(self, namespace: Identifier) -> str:
+        if not namespace:
+            raise NoSuchNamespaceError("Empty namespace identifier: ()")
+        return self._separator.join(quote(part, safe="") for part in namespace)
 
     @_again
     def metadata_location(self, identifier: Identifier) -> str:
@@ -137,7 +200,7 @@ class ListedRest(RestCatalog):
         if not isinstance(location, str) or not isinstance(config, dict) or not isinstance(vended, list):
             raise BadAnswer("its answer says not where the table's metadata is, as the protocol has it")
         credentials = [StorageCredential.model_validate(one) for one in vended[:CREDENTIALS]]
-        settings = {**config, **self._resolve_storage_credentials(credentials, location)}
+        settings = {**config, **_nearest(credentials, location)}
         self.given |= storage_settings(settings)
         self.signs = (self.signs or _yes(settings.get(SIGNING))) and "s3.access-key-id" not in self.given
         if self.signs and location.startswith(("s3:", "s3a:", "s3n:")) and "s3.access-key-id" not in self.properties:
@@ -146,10 +209,10 @@ class ListedRest(RestCatalog):
         return location
 
     @_again
-    def list_tables(self, namespace: str | Identifier) -> list[Identifier]:
-        """See pyiceberg."""
+    def list_tables(self, namespace: Identifier) -> list[Identifier]:
+        """Names of the tables of a namespace. Raises NoSuchNamespaceError, requests' errors."""
         self._check_endpoint(Capability.V1_LIST_TABLES)
-        space = self._encode_namespace_path(self._check_valid_namespace_identifier(namespace))
+        space = self._namespace_path(namespace)
         return self._identifiers(self.url(Endpoints.list_tables, namespace=space), "tables")
 
     def _identifiers(self, url: str, kind: str) -> list[Identifier]:
@@ -162,10 +225,10 @@ class ListedRest(RestCatalog):
         return listed
 
     @_again
-    def list_views(self, namespace: str | Identifier) -> list[Identifier]:
-        """See pyiceberg."""
+    def list_views(self, namespace: Identifier) -> list[Identifier]:
+        """Names of the views of a namespace. Raises NoSuchNamespaceError, requests' errors."""
         self._check_endpoint(Capability.V1_LIST_VIEWS)
-        space = self._encode_namespace_path(self._check_valid_namespace_identifier(namespace))
+        space = self._namespace_path(namespace)
         return self._identifiers(self.url(Endpoints.list_views, namespace=space), "views")
 
     @_again
@@ -173,17 +236,16 @@ class ListedRest(RestCatalog):
         """Where the server says that a view's metadata is, and the metadata. Raises NoSuchViewError, requests'
         errors."""
         self._check_endpoint(Capability.V1_LOAD_VIEW)
-        names = self._split_identifier_for_path(identifier, IdentifierKind.VIEW)
+        names = self.path_names(identifier, "view")
         answer = self._ask(self.url(Endpoints.load_view, prefixed=True, **names), {}, NoSuchViewError)
         location = answer.get("metadata-location")
         return location if isinstance(location, str) else "", answer.get("metadata")
 
     @_again
-    def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:
-        """See pyiceberg."""
+    def list_namespaces(self, namespace: Identifier = ()) -> list[Identifier]:
+        """Namespaces in a namespace, or of the catalog. Raises NoSuchNamespaceError, requests' errors."""
         self._check_endpoint(Capability.V1_LIST_NAMESPACES)
-        space = self.identifier_to_tuple(namespace)
-        parent = {"parent": self._encode_namespace_path(space)} if space else {}
+        parent = {"parent": self._namespace_path(namespace)} if namespace else {}
         listed = []
         for item in self._pages(self.url(Endpoints.list_namespaces), parent, "namespaces"):
             if not _names(item):
@@ -215,7 +277,7 @@ class ListedRest(RestCatalog):
         self._check_endpoint(Capability.V1_LOAD_TABLE)
         mode = self.properties.get(SNAPSHOT_LOADING_MODE)
         params = {"snapshots": mode} if mode in ("all", "refs") else {}
-        names = self._split_identifier_for_path(identifier)
+        names = self.path_names(identifier)
         try:
             return self._ask(self.url(Endpoints.load_table, prefixed=True, **names), params, NoSuchTableError)
         except NoSuchTableError as error:
@@ -233,16 +295,12 @@ class ListedRest(RestCatalog):
         self, url: str, params: dict[str, str], missing: type[Exception], body: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         """What the server answers: an object of JSON, bounded as a metadata file is."""
-        self._most = ANSWER_BYTES
+        self._allowance.most = answers.ANSWER_BYTES
         try:
-            get = self._session.get if body is None else partial(self._session.post, json=body)
-            response = get(url, params=params)
+            response = self.session.request("GET" if body is None else "POST", url, params=params, json=body)
         finally:
-            self._most = SMALL_BYTES
-        try:
-            response.raise_for_status()
-        except requests.HTTPError as error:
-            _handle_non_200_response(error, {404: missing})
+            self._allowance.most = answers.SMALL_BYTES
+        _check(response, {404: missing})
         try:
             answer = load_json(response.content, url, Problems(url))
         except UnreadableFile as error:
@@ -250,28 +308,6 @@ class ListedRest(RestCatalog):
         if not isinstance(answer, dict):
             raise BadAnswer("its answer is no object of JSON")
         return answer
-
-    def _set_limits(self, session: requests.Session) -> None:
-        """Have a session follow no redirect, and read no more of an answer, nor of all, than it may have."""
-        send = session.send
-
-        def send_within_limits(request: requests.PreparedRequest, **options: Any) -> requests.Response:
-            check_cancellation()
-            self._requests += 1
-            if self._requests > REQUESTS:
-                raise BadAnswer(f"it was asked {REQUESTS:,} times already")
-            set_deadlines(session, str(request.url))
-            limits = {"timeout": TIMEOUT_S, "allow_redirects": False, "stream": True}
-            response = send(request, **options | limits)
-            with response.raw.ends():
-                if response.is_redirect:
-                    raise requests.ConnectionError("it sends us to another address, which would get your credentials")
-                most = self._most if response.ok else SMALL_BYTES
-                response.raw = Bounded(response.raw, min(most, ANSWER_BYTES, ALL_BYTES - self._bytes))
-                self._bytes += len(response.content)  # is read now, and kept
-            return response
-
-        session.send = send_within_limits  # type: ignore[method-assign]
 
     def table_answer(self, identifier: Identifier) -> dict[str, str | None]:
         """What the server answers of a table, without the values of its configuration, which may be secrets. Raises
@@ -290,9 +326,6 @@ class ListedRest(RestCatalog):
         clean = metadata_without_secrets(shown)
         return {redact(key): None if value is None else str(value) for key, value in clean.items()}
 
-    def _load_file_io(self, properties: Any = None, location: str | None = None) -> FileIO:
-        return PyArrowFileIO({})  # nothing is read through it
-
 
 class LostMetadata(Exception):
     """A server has the table, and says that its metadata file, which it would answer with, is gone."""
@@ -302,32 +335,18 @@ class LostMetadata(Exception):
         super().__init__(f"the server cannot load the table: it says that {location} does not exist")
 
 
-class BadAnswer(requests.ConnectionError):
-    """A server answers what no server should."""
+def _check(response: requests.Response, errors: dict[int, type[Exception]]) -> None:
+    """Raise pyiceberg's error for what is no success."""
+    try:
+        response.raise_for_status()
+    except requests.HTTPError as error:
+        _handle_non_200_response(error, errors)
 
 
-class Bounded:
-    """The body of an answer, which ends with an error after ANSWER_BYTES, or fewer, or ANSWER_S."""
-
-    def __init__(self, raw: Any, most: int | None = None) -> None:
-        self._raw, self._until = raw, time.monotonic() + ANSWER_S
-        self._most = ANSWER_BYTES if most is None else most
-
-    def stream(self, size: int = 1 << 16, decode_content: bool | None = None) -> Iterator[bytes]:
-        """The body, as it comes: `stream` of urllib3 waits until a part is full."""
-        read = 0
-        while part := self._raw.read1(size, decode_content=decode_content):
-            read += len(part)
-            if read > self._most:
-                most = f"{self._most >> 20} MiB" if self._most >> 20 else human_bytes(self._most)
-                raise requests.ConnectionError(f"its answer has more than {most}")
-            check_cancellation()
-            if time.monotonic() > self._until:
-                raise requests.ConnectionError(f"its answer takes more than {ANSWER_S} s")
-            yield part
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._raw, name)
+def _nearest(credentials: list[StorageCredential], location: str) -> dict[str, Any]:
+    """The settings of the credential with the longest prefix of a location, as Iceberg has it."""
+    fitting = [one for one in credentials if location.startswith(one.prefix)]
+    return dict(max(fitting, key=lambda one: len(one.prefix)).config) if fitting else {}
 
 
 def storage_settings(config: Mapping[str, Any], more: Collection[str] = ()) -> dict[str, str]:

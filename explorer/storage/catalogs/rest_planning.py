@@ -18,7 +18,8 @@ from explorer.spec.scan.plan import PlannerAnswer
 from explorer.spec.secrets.redaction import harmless
 from explorer.spec.text.identifiers import split_identifier
 from explorer.storage.catalogs import catalogs
-from explorer.storage.catalogs.rest import BadAnswer, ListedRest
+from explorer.storage.catalogs.answers import BadAnswer
+from explorer.storage.catalogs.rest import ListedRest
 from explorer.storage.locate import Location
 
 NAMED, BATCHES = 5_000, 10_000
@@ -47,7 +48,7 @@ def server_plan(
         return error
     if not isinstance(catalog, ListedRest):
         return None
-    if Capability.V1_SUBMIT_TABLE_SCAN_PLAN not in catalog._supported_endpoints:
+    if not catalog.supports(Capability.V1_SUBMIT_TABLE_SCAN_PLAN):
         return NotSupported("the server plans no scans")
     asked: dict[str, Any] = {"snapshot-id": snapshot_id, "case-sensitive": True}
     asked |= {} if is_current else {"use-snapshot-schema": True}
@@ -72,7 +73,7 @@ def _failure(error: Exception, properties: Mapping[str, str]) -> StatementFailed
 
 
 def _plan(catalog: ListedRest, identifier: tuple[str, ...], asked: dict[str, Any]) -> PlannerAnswer:
-    names = catalog._split_identifier_for_path(identifier)
+    names = catalog.path_names(identifier)
     answer = catalog.post(catalog.url(Endpoints.plan_table_scan, prefixed=True, **names), asked, NoSuchTableError)
     status = answer.get("status")
     if status == "submitted":

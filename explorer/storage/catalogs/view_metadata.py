@@ -45,7 +45,7 @@ def list_views(name: str, extra: Mapping[str, str] | None = None, namespace: str
         TableNotFound: There is no such catalog, or it cannot be listed.
         NotSupported: Views of such a catalog are not read.
     """
-    catalog = catalogs.load(name, extra)
+    catalog: Any = catalogs.load(name, extra)
     with catalogs.listing(catalog, name):
         rows = catalogs.sql_views(catalog)
         if rows is not None:
