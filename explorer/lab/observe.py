@@ -16,6 +16,7 @@ from explorer.lab import java as reflect
 from explorer.reports.maintenance.procedure_calls import catalog_and_name
 from explorer.reports.maintenance.runs import check_same_table, check_writable, prepare_write, refuse_connect
 from explorer.spark_engine.failures import failure
+from explorer.spark_engine.java_names import java_names
 from explorer.spark_engine.spark import SparkEngine, shared_engine
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spark_engine.sql_guard.guard import run
@@ -71,7 +72,7 @@ def observe_api(
 
     def run() -> tuple[()]:
         audit("write", person(), title, [table.metadata.metadata_location], "began", 0, 0)
-        act(java, session._jvm)
+        act(java, java_names(session._jvm))
         return ()
 
     return _observe_action(table, spark, session, title, run)
@@ -184,7 +185,7 @@ def _commit_report(session: Any, name: str, snapshot_id: int) -> dict[str, Any] 
     """Iceberg's own CommitReport of a snapshot, if the reporter of the session's catalog still has it."""
     from py4j.protocol import Py4JError
 
-    jvm = session._jvm
+    jvm = java_names(session._jvm)
     catalog = iceberg_catalog(session, name)
     try:
         reporter = reflect.field(catalog, "metricsReporter")

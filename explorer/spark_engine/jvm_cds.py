@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.spark_engine.java import Java
+from explorer.spark_engine.java_names import java_names
 from explorer.storage.data_dirs import cache_home, not_private, private
 
 WRITING_S = 600
@@ -80,7 +81,7 @@ def _logs() -> set[Path]:
 
 def _dump(java_gateway: Any, file: Path) -> None:
     """Ask the diagnostic command VM.cds of a Java for it; its bean's own class is closed to reflection."""
-    lang, jvm = java_gateway.jvm.java.lang, java_gateway.jvm
+    lang, jvm = java_names(java_gateway.jvm).java.lang, java_names(java_gateway.jvm)
 
     def array(kind: Any, *items: Any) -> Any:
         java_array = java_gateway.new_array(kind, len(items))

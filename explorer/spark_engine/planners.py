@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.errors import ExplorerError, StatementFailed
 from explorer.progress import Cancelled, steps
 from explorer.spark_engine.failures import failure
+from explorer.spark_engine.java_names import java_names
 from explorer.spark_engine.read_queue import ReadSession
 from explorer.spark_engine.sql_guard import guard
 from explorer.spark_engine.tables import FileAccess, iceberg_table, load
@@ -66,7 +67,7 @@ def iceberg_plan(
     with _closing_ios() as opened:
         try:
             table = iceberg_table(engine, spark, files, opened)
-            jvm: Any = spark._jvm
+            jvm: Any = java_names(spark._jvm)
             scan = table.newScan().filter(iceberg_expression(jvm, table, bound))
             scan = scan if snapshot_id is None else scan.useSnapshot(snapshot_id)
             paths = set()
@@ -157,7 +158,7 @@ def push_down(reads: ReadSession, files: FileAccess, version: str | None, where:
         try:
             frame = guard.condition(spark, load(engine, spark, files, version, opened), where)
             handed, kept = [], []
-            parser = spark._jvm.org.apache.iceberg.expressions.ExpressionParser  # type: ignore[union-attr]
+            parser = java_names(spark._jvm).org.apache.iceberg.expressions.ExpressionParser
             for node in _nodes(frame._jdf.queryExecution().executedPlan()):  # type: ignore[operator]
                 kind = node.getClass().getSimpleName()
                 if kind == "BatchScanExec":

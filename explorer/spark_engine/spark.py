@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from explorer.errors import EngineError
 from explorer.extras import needs_extra
+from explorer.patches.pyspark_gateway import forget_java
 from explorer.progress import tell
 from explorer.spark_engine import gateway
 from explorer.spark_engine.failures import explain
 from explorer.spark_engine.java import SHA256, Bundle, Java, find_java, resolve_jars
+from explorer.spark_engine.java_names import java_names
 from explorer.spark_engine.local_files import write_plainly
 from explorer.spark_engine.spark_master import VARIABLE, driver_address, is_local
 from explorer.spark_engine.sql_guard.sql_allowlist import FUNCTIONS, TABLE_FUNCTIONS
@@ -289,7 +291,7 @@ class SparkEngine:
         for key, value in PERSON.items():
             session.conf.set(key, value)
         state = session._jsparkSession.sessionState()  # type: ignore[attr-defined]
-        identifier = session._jvm.org.apache.spark.sql.catalyst.FunctionIdentifier  # type: ignore[union-attr]
+        identifier = java_names(session._jvm).org.apache.spark.sql.catalyst.FunctionIdentifier
         registries = ((state.functionRegistry(), FUNCTIONS), (state.tableFunctionRegistry(), TABLE_FUNCTIONS))
         for registry, kept in registries:
             for name in set(str(registry.listFunction().mkString("\n")).splitlines()) - kept:
@@ -301,7 +303,7 @@ class SparkEngine:
         as Java agents do it (ADR 13). Raises EngineError with the fix when the jar cannot be had."""
         session = self.session()
         with self._jars:
-            loader = session._jvm.java.lang.ClassLoader.getSystemClassLoader()  # type: ignore[union-attr]
+            loader = java_names(session._jvm).java.lang.ClassLoader.getSystemClassLoader()
             if _has_class(loader, bundle.needed):
                 return
             if bundle.package not in SHA256:
@@ -355,18 +357,13 @@ class SparkEngine:
             self.stop()
             self.start()
             return
-        from pyspark import SparkContext
-        from pyspark.sql import SparkSession
-
         with self._lock:
             lost, self._session, self._thread = self._session, None, None
             if lost is not None and not gateway.has_ended():
                 with suppress(Exception):  # of py4j, where it ends just now
                     lost.stop()
             gateway.end()
-            # what pyspark remembers of the process that is gone
-            SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
-            SparkSession._instantiatedSession = None
+            forget_java()
         self._enter("stopped")
         self.start()
 
@@ -394,7 +391,7 @@ def _append(session: SparkSession, loader: Any, jar: str) -> None:
         m for m in loader.getClass().getDeclaredMethods() if m.getName() == "appendToClassPathForInstrumentation"
     )
     method.setAccessible(True)
-    jvm, gateway = session._jvm, session.sparkContext._gateway
+    jvm, gateway = java_names(session._jvm), session.sparkContext._gateway
     arguments = gateway.new_array(jvm.java.lang.Object, 1)  # type: ignore[union-attr]
     arguments[0] = jar
     method.invoke(loader, arguments)
@@ -404,9 +401,11 @@ def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sa
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
+    from explorer.spark_engine import known_gateway  # py4j comes with pyspark
+
     _make_folders(sandbox)
     if SparkContext._gateway is not None and not gateway.is_running():  # that of a Spark of the user's, stopped now
-        require_iceberg(SparkContext._jvm)
+        require_iceberg(java_names(SparkContext._jvm))
     else:
         gateway.launch(java, jars, options)
     skipped = ("spark.jars.packages", "spark.jars.ivySettings")
@@ -416,9 +415,12 @@ def _create_session(java: Java, jars: list[Path], options: Mapping[str, str], sa
     else:  # its workers have no class path of ours
         own = options.get("spark.jars", "")
         kept["spark.jars"] = ",".join([*filter(None, [own]), *map(str, jars)])
-    session = SparkSession.builder.config(conf=SparkConf().setAll([*kept.items()])).getOrCreate()
+    conf = SparkConf().setAll([*kept.items()])
+    if SparkContext._gateway is None:
+        SparkContext(conf=conf, gateway=known_gateway.connect())
+    session = SparkSession.builder.config(conf=conf).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
-    write_plainly(session._jvm, session.sparkContext._jsc.hadoopConfiguration())
+    write_plainly(java_names(session._jvm), session.sparkContext._jsc.hadoopConfiguration())
     return session
 
 
@@ -431,9 +433,10 @@ def java_without_spark() -> Any:
     """The gateway of a JVM with Iceberg on its class path and no Spark session: one a process. It is up in about a
     second. Raises EngineError."""
     with needs_extra():
-        from pyspark.java_gateway import launch_gateway
+        from explorer.spark_engine import known_gateway
     java = find_java()
     gateway.launch(java, resolve_jars(java), settings())
-    java_gateway = launch_gateway()
-    write_plainly(java_gateway.jvm, java_gateway.jvm.org.apache.hadoop.conf.Configuration())
+    java_gateway: Any = known_gateway.connect()
+    names = java_names(java_gateway.jvm)
+    write_plainly(names, names.org.apache.hadoop.conf.Configuration())
     return java_gateway

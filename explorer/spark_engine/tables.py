@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.spark_engine.failures import failure
 from explorer.spark_engine.fileio import JavaFileIO, java_file_io
+from explorer.spark_engine.java_names import java_names
 from explorer.spark_engine.sql_guard.quoting import identifier
 from explorer.spark_engine.user_spark import active_session
 from explorer.spark_engine.versions import source_table, sql_package
@@ -49,7 +50,7 @@ class FileAccess:
 def iceberg_table(engine: SparkEngine, spark: SparkSession, files: FileAccess, opened: Callable[[Any], None]) -> Any:
     """The table as Iceberg's own object. `opened` is told each FileIO that reads it, to be closed afterwards. Raises
     NotSupported, and EngineError when a jar cannot be had."""
-    jvm: Any = spark._jvm
+    jvm: Any = java_names(spark._jvm)
     iceberg, own = jvm.org.apache.iceberg, files.file_io
     if own.bundle is not None:
         engine.require(own.bundle)
@@ -71,14 +72,14 @@ def iceberg_table(engine: SparkEngine, spark: SparkSession, files: FileAccess, o
 
 def iceberg_catalog(session: SparkSession, name: str) -> Any:
     """A catalog that a session knows, as an org.apache.iceberg.catalog.Catalog."""
-    jvm: Any = session._jvm
+    jvm: Any = java_names(session._jvm)
     with active_session(session):
         return jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergCatalog(session._jsparkSession, name)  # type: ignore[attr-defined]
 
 
 def iceberg_catalog_table(session: SparkSession, name: str) -> Any:
     """A table of a catalog that a session knows, freshly loaded, as an org.apache.iceberg.Table."""
-    jvm: Any = session._jvm
+    jvm: Any = java_names(session._jvm)
     quoted = identifier(split_identifier(name))
     with active_session(session):
         return jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(session._jsparkSession, quoted)  # type: ignore[attr-defined]
@@ -86,7 +87,7 @@ def iceberg_catalog_table(session: SparkSession, name: str) -> Any:
 
 def catalog_table_uuid(session: SparkSession, catalog: str, name: str) -> str | None:
     """The UUID of the table that a catalog of Spark's has under a name. Raises EngineError, StatementFailed."""
-    jvm: Any = session._jvm
+    jvm: Any = java_names(session._jvm)
     try:
         parts = split_identifier(name)
         names = session.sparkContext._gateway.new_array(jvm.java.lang.String, len(parts))  # type: ignore[union-attr]
@@ -106,7 +107,7 @@ def load(
     iceberg_table does."""
     from pyspark.sql import DataFrame
 
-    jvm: Any = spark._jvm
+    jvm: Any = java_names(spark._jvm)
     table = iceberg_table(engine, spark, files, opened)
     none = jvm.scala.Option.apply(None)
     relation = jvm.org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation.create(

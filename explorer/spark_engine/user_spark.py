@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import EngineError
+from explorer.patches.pyspark_sessions import keep_active, keep_default
+from explorer.spark_engine.java_names import java_names
 from explorer.spark_engine.versions import packages, sql_package
 
 if TYPE_CHECKING:
@@ -47,14 +49,13 @@ def session_beside(context: SparkContext, settings: Mapping[str, str]) -> SparkS
     Raises EngineError."""
     from pyspark.sql import SparkSession
 
-    require_iceberg(context._jvm)
+    require_iceberg(java_names(context._jvm))
     theirs = SparkSession._instantiatedSession
-    classic: Any = sql_package(context._jvm).SparkSession
-    with keep_active_session(context):
+    classic: Any = sql_package(java_names(context._jvm)).SparkSession
+    with keep_active_session(context), keep_default():
         base = classic(context._jsc.sc(), {}) if theirs is None else theirs._jsparkSession  # type: ignore[attr-defined]
         session = SparkSession(context, base.cloneSession())
         if theirs is None:  # it was taken for the one that getOrCreate returns
-            SparkSession._instantiatedSession = SparkSession._activeSession = None
             classic.clearDefaultSession()
     for key, value in session_settings(session, settings).items():
         session.conf.set(key, value)
@@ -71,14 +72,12 @@ def session_settings(session: SparkSession, settings: Mapping[str, str]) -> dict
 @contextmanager
 def keep_active_session(context: SparkContext) -> Iterator[None]:
     """Whatever sessions are made and used meanwhile: the active session of this thread is the same afterwards."""
-    from pyspark.sql import SparkSession
-
-    classic: Any = sql_package(context._jvm).SparkSession
-    active, python_active = classic.getActiveSession(), SparkSession._activeSession
+    classic: Any = sql_package(java_names(context._jvm)).SparkSession
+    active = classic.getActiveSession()
     try:
-        yield
+        with keep_active():
+            yield
     finally:
-        SparkSession._activeSession = python_active
         if active.isDefined():
             classic.setActiveSession(active.get())
         else:
@@ -88,7 +87,7 @@ def keep_active_session(context: SparkContext) -> Iterator[None]:
 @contextmanager
 def active_session(session: SparkSession) -> Iterator[None]:
     """Meanwhile a session is the active one of this thread: Spark looks there for settings, catalogs among them."""
-    classic: Any = sql_package(session._jvm).SparkSession
+    classic: Any = sql_package(java_names(session._jvm)).SparkSession
     with keep_active_session(session.sparkContext):
         classic.setActiveSession(session._jsparkSession)  # type: ignore[attr-defined]
         yield

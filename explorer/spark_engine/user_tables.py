@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.errors import TableNotFound, WrongUsage
+from explorer.spark_engine.java_names import java_names
 from explorer.spark_engine.sql_guard import quoting
 from explorer.spec.text.identifiers import join_identifier, split_identifier
 from explorer.spec.text.names import first_of
@@ -61,7 +62,7 @@ def table_of_session(spark: Any, name: str, is_again: bool = False) -> SparkTabl
     """
     try:
         if hasattr(spark, "_jsparkSession"):
-            loader = spark._jvm.org.apache.iceberg.spark.Spark3Util
+            loader = java_names(spark._jvm).org.apache.iceberg.spark.Spark3Util
             session = spark._jsparkSession.cloneSession() if is_again else spark._jsparkSession
             found = loader.catalogAndIdentifier(session, name)
             table = loader.loadIcebergTable(session, name)

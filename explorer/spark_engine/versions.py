@@ -8,6 +8,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import EngineError
+from explorer.spark_engine.java_names import java_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,7 +88,7 @@ def arrow_table(frame: DataFrame) -> pa.Table:
 
 def spark_frame(session: SparkSession, table: pa.Table) -> DataFrame:
     """Return the rows of a table as a DataFrame."""
-    if spark_version(session._jvm) >= (4, 0):
+    if spark_version(java_names(session._jvm)) >= (4, 0):
         return session.createDataFrame(table)
     from pyspark.sql.pandas.types import from_arrow_schema
 

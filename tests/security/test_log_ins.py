@@ -91,7 +91,7 @@ def test_a_credential_that_is_refused(server: Server) -> None:
         return True
 
     server.special = special
-    with pytest.raises(TableNotFound, match="OAuthError: .*unknown"):
+    with pytest.raises(TableNotFound, match=r"OAuthError: .*unknown"):
         names(server, credential="me:hush")
 
 

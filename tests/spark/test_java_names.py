@@ -1,18 +1,20 @@
-"""What Java's packages and classes are called is asked of Java once."""
+"""Java is not asked what packages and classes are called."""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
-from py4j.java_gateway import JavaClass, JavaPackage, JVMView
-from py4j.protocol import REFLECTION_COMMAND_NAME
+from py4j.java_gateway import JavaClass
+from py4j.protocol import REFL_GET_UNKNOWN_SUB_COMMAND_NAME, REFLECTION_COMMAND_NAME, Py4JError
 
-from explorer.spark_engine import py4j_cache
+from explorer.spark_engine.java_names import JavaNames, java_names
 from explorer.spark_engine.spark import SparkEngine
+from explorer.spark_engine.versions import spark_version, sql_package
 
 
-def test_a_name_is_asked_of_java_once(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_java_is_not_asked_for_names(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     client: Any = engine.session().sparkContext._gateway._gateway_client
     asked: list[str] = []
     send = client.send_command
@@ -23,24 +25,28 @@ def test_a_name_is_asked_of_java_once(engine: SparkEngine, monkeypatch: pytest.M
         return send(command, *more)
 
     monkeypatch.setattr(client, "send_command", asking)
-    jvm: Any = JVMView(client, "another", id=engine.session()._jvm._id)  # which nobody has asked yet
+    jvm = java_names(engine.session()._jvm)
     table = jvm.org.apache.iceberg.Table
     assert isinstance(table, JavaClass)
-    assert len(asked) == 4
-    assert jvm.org.apache.iceberg.Table is table
-    assert jvm.org.apache.iceberg.Schema is not table
-    assert len(asked) == 5
-    for _ in range(2):  # to py4j a class that is not there is a package; a jar may bring it
-        assert isinstance(jvm.org.apache.iceberg.NoSuchClass, JavaPackage)
-    assert len(asked) == 7
+    assert isinstance(jvm.org.apache.iceberg, JavaNames)
+    assert java_names(jvm) is jvm
+    assert asked == []
     assert str(jvm.java.lang.String.valueOf(7)) == "7"
-    with pytest.raises(TypeError, match="not callable"):
-        jvm.org.apache.iceberg.NoSuchClass()
+    assert jvm.java.util.HashSet().size() == 0
+    assert spark_version(jvm) >= (3, 5)
+    assert sql_package(jvm).SparkSession.getActiveSession() is not None
+    assert len(engine.session().sparkContext._gateway.new_array(jvm.int, 2)) == 2
+    assert not [command for command in asked if command.startswith(f"r\n{REFL_GET_UNKNOWN_SUB_COMMAND_NAME}")]
 
 
-def test_it_is_said_once(engine: SparkEngine) -> None:
-    assert engine.session()
-    before = JVMView.__getattr__
-    assert before.__name__ == "look_up"
-    py4j_cache.keep()
-    assert JVMView.__getattr__ is before
+def test_a_class_that_is_not_there_is_an_error_where_it_is_used(engine: SparkEngine) -> None:
+    missing = java_names(engine.session()._jvm).org.apache.iceberg.NoSuchClass
+    with pytest.raises(Py4JError, match="does not exist in the JVM"):
+        missing.method()
+    with pytest.raises(Py4JError):
+        missing()
+
+
+def test_names_are_copied() -> None:
+    """What begins with an underscore is Python's."""
+    assert isinstance(copy.copy(JavaNames(None, "org")), JavaNames)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer.lab.java import constant
+from explorer.spark_engine.java_names import java_names
 from explorer.spark_engine.spark import SparkEngine
 from explorer.spark_engine.tables import iceberg_catalog_table
 from explorer.storage.catalogs.sandbox_entries import SANDBOX
@@ -26,7 +27,7 @@ class Workshop:
         self.spark = engine.session()
         self.name, self.location = name, location
         self.identifier = f"{SANDBOX}.{BUILDING}.{name}"
-        self.jvm: Any = self.spark._jvm
+        self.jvm: Any = java_names(self.spark._jvm)
         self.gateway: Any = self.spark.sparkContext._gateway
         self._classes: dict[str, Any] = {}
 

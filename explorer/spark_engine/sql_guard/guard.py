@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer.errors import AccessRefused, StatementFailed
+from explorer.spark_engine.java_names import java_names
 from explorer.spark_engine.plan_walk import Unknown, Walk, strings
 from explorer.spark_engine.sql_guard import sql_allowlist
 from explorer.spark_engine.sql_guard.patterns import why_slow
@@ -55,7 +56,7 @@ def query(spark: SparkSession, sql: str, views: Views, tables: Tables) -> DataFr
 def condition(spark: SparkSession, frame: DataFrame, where: str) -> DataFrame:
     """The rows of a frame for which a condition holds. Raises AccessRefused, and StatementFailed when it is no SQL."""
     expression = check_condition(spark, where)
-    logical: Any = spark._jvm.org.apache.spark.sql.catalyst.plans.logical  # type: ignore[union-attr]
+    logical: Any = java_names(spark._jvm).org.apache.spark.sql.catalyst.plans.logical
     rows = run(spark, logical.Filter(expression, frame._jdf.logicalPlan()))  # type: ignore[operator]
     check_analysis(spark, rows._jdf.queryExecution().analyzed())  # type: ignore[operator]
     return rows
@@ -75,7 +76,7 @@ def run(spark: SparkSession, plan: Any) -> DataFrame:
     from pyspark.sql import DataFrame
 
     try:
-        rows = sql_package(spark._jvm).Dataset.ofRows(spark._jsparkSession, plan)  # type: ignore[attr-defined]
+        rows = sql_package(java_names(spark._jvm)).Dataset.ofRows(spark._jsparkSession, plan)  # type: ignore[attr-defined]
     except Exception as error:
         raise StatementFailed(reason(error)) from error
     return DataFrame(rows, spark)
@@ -117,7 +118,7 @@ def check_write(spark: SparkSession, sql: str, table: Sequence[str], tables: Tab
     if statement.count[kind] != 1:
         raise AccessRefused(f"a {short} inside another is not run here")
     state = spark._jsparkSession.sessionState()  # type: ignore[attr-defined]
-    skip = spark._jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP()  # type: ignore[union-attr]
+    skip = java_names(spark._jvm).org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
     try:
         analysed = state.executePlan(plan, skip).analyzed()
     except Exception as error:
@@ -148,7 +149,9 @@ def check_analysis(spark: SparkSession, plan: Any, checked: Collection[str] | No
             if checked is not None and (location := _metadata_location(table)) not in checked:
                 raise AccessRefused(f"Spark would read {location}, which is not what was looked at")
 
-    walk = Walk(spark._jvm, sql_allowlist.ANALYSED, sql_allowlist.ANALYSED_LEAVES, visit, frozenset({"replacement"}))
+    walk = Walk(
+        java_names(spark._jvm), sql_allowlist.ANALYSED, sql_allowlist.ANALYSED_LEAVES, visit, frozenset({"replacement"})
+    )
     _carry_out(walk, plan)
 
 
@@ -203,7 +206,10 @@ class _Statement:
 
     def check(self, plan: Any, nodes: frozenset[str]) -> None:
         """Raises AccessRefused."""
-        _carry_out(Walk(self.spark._jvm, nodes | sql_allowlist.EXPRESSIONS, sql_allowlist.LEAVES, self._visit), plan)
+        _carry_out(
+            Walk(java_names(self.spark._jvm), nodes | sql_allowlist.EXPRESSIONS, sql_allowlist.LEAVES, self._visit),
+            plan,
+        )
 
     def kind(self, node: Any) -> str:
         """The class of a node, as the lists have it."""
