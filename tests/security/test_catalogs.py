@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
+import requests
 
 import explorer
 from explorer.errors import ExplorerError, NotSupported, TableNotFound, UnreadableFile
@@ -389,6 +390,82 @@ def test_glue_says_no_more_than_a_server_may(
     }  # fmt: skip
     with pytest.raises(TableNotFound, match=f"its answer {told}"):
         catalogs.pointer("mine", "db.t", own)
+
+
+def glue_of(url: str) -> dict[str, str]:
+    return {
+        "type": "glue", "glue.endpoint": url, "glue.region": "us-east-1",
+        "glue.access-key-id": "key", "glue.secret-access-key": "hush",
+    }  # fmt: skip
+
+
+def test_glue_is_asked_again_as_boto_does(servers: tuple[Server, Server]) -> None:
+    server, other = servers
+    place = {"table_type": "ICEBERG", "metadata_location": "s3://b/m"}
+    answers = [(500, {}), (200, {"Table": {"Name": "t", "DatabaseName": "db", "Parameters": place}})]
+
+    def special(request: Handler) -> bool:
+        request.answer(*answers.pop(0))
+        return True
+
+    server.special = special
+    assert catalogs.pointer("mine", "db.t", glue_of(server.url)).metadata_location == "s3://b/m"
+    assert len(server.asked) == 2
+    assert all("AWS4-HMAC-SHA256 Credential=key/" in asked and "hush" not in asked for asked in server.asked)
+    answers.append((400, {"__type": "EntityNotFoundException", "Message": "not here"}))
+    server.asked.clear()
+    with pytest.raises(TableNotFound, match="no table"):
+        catalogs.pointer("mine", "db.t", glue_of(server.url))
+    server.special = send_on(other.url, 307)
+    with pytest.raises(TableNotFound, match="another address"):
+        catalogs.pointer("mine", "db.t", glue_of(server.url))
+    assert other.asked == []
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (requests.exceptions.ConnectTimeout(), "Connect timeout on endpoint URL"),
+        (requests.exceptions.ReadTimeout(), "Read timeout on endpoint URL"),
+        (requests.exceptions.SSLError("hidden"), "SSL validation failed"),
+        (requests.exceptions.ProxyError("http://me:hush@proxy"), "Failed to connect to proxy"),
+        (requests.exceptions.ConnectionError(), "Could not connect to the endpoint URL"),
+        (requests.exceptions.ChunkedEncodingError(), "Could not connect to the endpoint URL"),
+    ],
+    ids=repr,
+)
+def test_errors_of_connections_to_glue_are_botos(
+    error: Exception, told: str, servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By which boto decides whether it asks again: here once more."""
+    server, _ = servers
+    asked: list[str] = []
+
+    def fail(adapter: object, request: Any, **options: Any) -> Any:
+        asked.append(request.url)
+        raise error
+
+    monkeypatch.setattr("explorer.storage.catalogs.glue_catalogs.BoundedAdapter.send", fail)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    monkeypatch.setattr("pyiceberg.catalog.glue.MAX_RETRIES", 1)
+    with pytest.raises(TableNotFound, match=told) as caught:
+        catalogs.pointer("mine", "db.t", glue_of(server.url))
+    assert len(asked) == 2
+    assert "hush" not in str(caught.value)
+
+
+def test_all_answers_of_glue_are_bounded(servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("explorer.storage.catalogs.glue_catalogs.ALL_BYTES", 5_000)
+    server, _ = servers
+
+    def special(request: Handler) -> bool:
+        request.answer(200, {"DatabaseList": [{"Name": f"db{len(server.asked)}"}], "NextToken": "more"})
+        return True
+
+    server.special = special
+    with pytest.raises(TableNotFound, match="its answer has more than"):
+        list(catalogs.tables("mine", glue_of(server.url)))
+    assert len(server.asked) < 200
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])

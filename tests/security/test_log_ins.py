@@ -15,7 +15,7 @@ import pytest
 
 from explorer.errors import TableNotFound
 from explorer.storage.catalogs import catalogs, deadlines
-from tests.security.test_catalog_answers import WAYS
+from tests.security.test_catalog_answers import WAYS, say_nothing
 from tests.security.test_catalog_answers import Handler as Waiting
 from tests.security.test_catalog_answers import server as answering
 from tests.security.test_catalogs import Handler, Server
@@ -163,6 +163,16 @@ def test_no_proxy_of_socks_is_used(server: Server, monkeypatch: pytest.MonkeyPat
     with pytest.raises(TableNotFound, match="a proxy of SOCKS is not used here"):
         names(server)
     assert server.asked == []
+
+
+def test_a_signed_request_has_one_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pyiceberg asks ten times more."""
+    monkeypatch.setattr(deadlines, "SECONDS", 0.5)
+    keys = {"client.access-key-id": "mine", "client.secret-access-key": "hush", "client.region": "us-east-1"}
+    with answering(say_nothing) as (serving, own):
+        with pytest.raises(TableNotFound, match=r"takes more than 0\.5 s"):
+            [*catalogs.tables("mine", {**own, **keys, "rest.sigv4-enabled": "true"})]
+        assert serving.asked == 3  # for its configuration, namespaces and this
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import requests
+from urllib3.util.retry import Retry
 
 from explorer.progress import check_cancellation
 from explorer.spec.text.units import human_bytes
@@ -34,10 +35,11 @@ class AnswerTooLong(Exception):
 
 @dataclass
 class Allowance:
-    """What the server of one catalog may still answer: `most` bytes next, and of ALL_BYTES and REQUESTS what is
-    left."""
+    """What the server of one catalog may still answer: `most` bytes next, and what is left of `in_all` (ALL_BYTES, if
+    it is not said) and of REQUESTS."""
 
     most: int = SMALL_BYTES
+    in_all: int | None = None
     taken: int = 0
     requests: int = 0
 
@@ -74,14 +76,15 @@ class BoundedAdapter(EndingAdapter):
         max_retries: How often a connection that fails is tried again.
     """
 
-    def __init__(self, allowance: Allowance, max_retries: int = 0) -> None:
+    def __init__(self, allowance: Allowance, max_retries: int | Retry = 0) -> None:
         self._allowance = allowance
         super().__init__(max_retries=max_retries)
 
     def build_response(self, req: requests.PreparedRequest, resp: Any) -> requests.Response:
         """See requests. The body is bounded."""
         most = self._allowance.most if resp.status < 400 else SMALL_BYTES
-        left = ALL_BYTES - self._allowance.taken
+        in_all = ALL_BYTES if self._allowance.in_all is None else self._allowance.in_all
+        left = in_all - self._allowance.taken
         return super().build_response(req, Bounded(resp, min(most, ANSWER_BYTES, left)))
 
     def send(
@@ -93,10 +96,14 @@ class BoundedAdapter(EndingAdapter):
         if self._allowance.requests > REQUESTS:
             raise BadAnswer(f"it was asked {REQUESTS:,} times already")
         response = super().send(request, True, TIMEOUT_S, *more, **options)
-        with answer_ends(response.raw):
-            if response.is_redirect:
-                raise BadAnswer("it sends us to another address, which would get your credentials")
-            self._allowance.taken += len(response.content)  # is kept
+        try:
+            with answer_ends(response.raw):
+                if response.is_redirect:
+                    raise BadAnswer("it sends us to another address, which would get your credentials")
+                self._allowance.taken += len(response.content)  # is kept
+        except BaseException:
+            response.close()
+            raise
         return response
 
 

@@ -15,6 +15,7 @@ from pyiceberg.utils.properties import (
     property_as_bool,
     property_as_int,
 )
+from urllib3.util.retry import Retry
 
 from explorer.storage.catalogs.answers import Allowance, BoundedAdapter, mount_bounded
 
@@ -73,7 +74,8 @@ class SigningAdapter(BoundedAdapter):
         import boto3
 
         own = {**properties}
-        super().__init__(allowance, property_as_int(own, "rest.sigv4.max-retries", RETRIES) or 0)
+        retries = property_as_int(own, "rest.sigv4.max-retries", RETRIES)
+        super().__init__(allowance, Retry(retries, read=False))  # of what was sent none: the deadline is of all
         names = ("profile-name", "region", "access-key-id", "secret-access-key", "session-token")
         profile, region, key, secret, token = (get_first_property_value(own, f"client.{name}") for name in names)
         self._keys = boto3.Session(
