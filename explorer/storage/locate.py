@@ -13,6 +13,8 @@ from explorer.model.problem import Problem
 from explorer.spec.text.names import shorten
 from explorer.storage import limits
 from explorer.storage.allowed_roots import metadata_folder
+from explorer.storage.catalogs.sandbox_entries import SANDBOX, catalog_entries, other_sandbox, sandbox_properties
+from explorer.storage.data_dirs import sandbox_home
 from explorer.storage.folder_state import (
     HINT,
     METADATA_NAME,
@@ -154,6 +156,8 @@ def _is_path(table: str) -> bool:
 
 
 def _by_name(table: str, catalog: str | None, properties: Mapping[str, str] | None) -> Location:
+    if catalog in (None, SANDBOX) and not properties and (location := _in_sandbox(table)) is not None:
+        return location
     from explorer.storage.catalogs import catalogs
 
     name, identifier, pointer = catalogs.find(table, catalog, properties)
@@ -161,6 +165,20 @@ def _by_name(table: str, catalog: str | None, properties: Mapping[str, str] | No
     own = catalogs.properties(name, properties)
     check_is_not_ours(name, identifier, pointer.metadata_location, own)
     return Location(f"{name}.{identifier}", pointer.metadata_location, reason, name, identifier, own, pointer.storage)
+
+
+def _in_sandbox(table: str) -> Location | None:
+    """A table of the sandbox with a plain name, found without pyiceberg, which takes longer to load than the table;
+    None for any other."""
+    home, identifier = sandbox_home(), table.removeprefix(f"{SANDBOX}.")
+    if not re.fullmatch(r"\w+\.\w+", identifier) or identifier.startswith(f"{SANDBOX}."):
+        return None
+    metadata_location = catalog_entries(home).get(identifier)
+    if metadata_location is None or other_sandbox(home, metadata_location) is not None:
+        return None
+    reason = f"the catalog {SANDBOX!r} points to it"
+    own = sandbox_properties(home)
+    return Location(f"{SANDBOX}.{identifier}", metadata_location, reason, SANDBOX, identifier, own)
 
 
 def check_is_not_ours(name: str, identifier: str, location: str, own: Mapping[str, str]) -> None:

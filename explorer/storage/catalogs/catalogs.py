@@ -26,7 +26,13 @@ from explorer.storage.catalogs.configuration import configuration, trust_notice
 from explorer.storage.catalogs.credentials import replace_credentials
 from explorer.storage.catalogs.metastore_entries import MetastoreEntry, entry_versions, metastore_entry
 from explorer.storage.catalogs.other_catalogs import ReadCatalog
-from explorer.storage.catalogs.sandbox_entries import NAMESPACE, SANDBOX, explain_move, other_sandbox
+from explorer.storage.catalogs.sandbox_entries import (
+    NAMESPACE,
+    SANDBOX,
+    explain_move,
+    other_sandbox,
+    sandbox_properties,
+)
 from explorer.storage.data_dirs import sandbox_home
 from explorer.storage.paths import local_path
 
@@ -91,13 +97,7 @@ def _catalogs() -> Mapping[str, Any]:
 def properties(name: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Connection properties of a catalog, secrets included: for FileIO only, never to be shown."""
     if name == SANDBOX:
-        home = sandbox_home()
-        return {
-            "type": "sql",
-            "uri": f"sqlite:///{home / 'catalog.db'}",
-            "warehouse": str(home / "warehouse"),
-            **(extra or {}),
-        }
+        return {**sandbox_properties(sandbox_home()), **(extra or {})}
     configured = _catalogs().get(name.lower())
     configured = configured if isinstance(configured, dict) else added_properties(name)
     return replace_credentials({str(k): str(v) for k, v in configured.items()}, extra or {})

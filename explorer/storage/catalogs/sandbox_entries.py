@@ -33,6 +33,15 @@ _TABLES = (
 """Of org.apache.iceberg.jdbc.JdbcUtil."""
 
 
+def sandbox_properties(sandbox: Path) -> dict[str, str]:
+    """Return the connection properties of the sandbox's catalog.
+
+    Args:
+        sandbox: The folder of the sandbox.
+    """
+    return {"type": "sql", "uri": f"sqlite:///{sandbox / 'catalog.db'}", "warehouse": str(sandbox / "warehouse")}
+
+
 def other_sandbox(sandbox: Path, metadata_location: str) -> str | None:
     """The folder of another sandbox that a metadata file lies in; None for one of this sandbox, or of none."""
     folder, separator, _ = metadata_location.rpartition(_INSIDE)
