@@ -155,7 +155,10 @@ def filter_for(
         return parse_filter(where, columns, null_too)
     except NotFoundInTable as error:
         if isinstance(error.__cause__, UnquotedText):
-            words = "Spark takes the number too, but it converts the column for each row then, and skips no file by it"
+            words = (
+                "Spark takes the number too, but then it converts the column for each row, skips no file by it, "
+                "and may fail on a text that is no number"
+            )
             raise NotFoundInTable(f"{error}. {words}") from error
         if _fits(metadata.schema(metadata.current_schema_id), where):
             words = f"{error}. It fits schema {metadata.current_schema_id}, by which the table is read without -s"

@@ -191,7 +191,7 @@ def _s3(bucket: str, properties: Mapping[str, str]) -> ObjectStore | None:
 
 def names_in(store: ObjectStore, prefix: str) -> list[str]:
     """The names of the files in a folder, not of those in folders below it."""
-    start = len(prefix.rstrip("/")) + 1
+    start = len(below) + 1 if (below := prefix.rstrip("/")) else 0
     return [name for item in _listed(store, prefix) if "/" not in (name := str(item["path"])[start:])]
 
 
@@ -215,7 +215,7 @@ def _listed(store: ObjectStore, prefix: str) -> Iterator[ObjectMeta]:
     """The files at any depth below a folder, as they come. Raises UnreadableFile when there are too many: a listing may
     have pages without end; Cancelled."""
     number = size = 0
-    for batch in store.list(f"{prefix.rstrip('/')}/"):
+    for batch in store.list(f"{below}/" if (below := prefix.rstrip("/")) else None):
         check_cancellation()
         number += len(batch)
         size += sum(len(item["path"]) for item in batch)

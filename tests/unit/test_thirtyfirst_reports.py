@@ -75,8 +75,8 @@ def days(folder: Path) -> Table:
 def test_a_number_beside_texts_is_told_what_spark_does(where: str, tmp_path: Path) -> None:
     table = days(tmp_path / "t")
     says = run("plan", str(table.folder), where)
-    assert "is no string, which day is: write '" in says
-    assert "Spark takes the number too, but it converts the column for each row then, and skips no file by it" in says
+    assert "is no string, which day is: write it in quotes" in says
+    assert "Spark takes the number too, but then it converts the column for each row, skips no file by it" in says
     assert "Spark" not in run("inspect", "files", str(table.folder), "--filter", "file_path = 3")
     with pytest.raises(NotFoundInTable, match="Spark takes the number too"):
         open_table(str(table.folder)).plan(where)

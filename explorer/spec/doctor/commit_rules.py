@@ -12,6 +12,7 @@ from explorer.model.metadata import Snapshot
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.remedy_cases import WITHOUT_PARENT
+from explorer.spec.snapshots.ancestors import parents_of, reachable_snapshots
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.text.units import count
 
@@ -39,12 +40,14 @@ def _duplicate_numbers(lists: Lists) -> Iterator[tuple[Finding, set[int]]]:
     for snapshot in meta.snapshots:
         by_number[snapshot.sequence_number].append(snapshot.snapshot_id)
     current = set(ancestry(meta, meta.current_snapshot_id)) if meta.current_snapshot else set()
-    readable = reduce(or_, map(lists.bit, current), 0)
+    reachable = reachable_snapshots(parents_of(meta.snapshots), [ref.snapshot_id for ref in meta.refs]) | current
+    readable = reduce(or_, map(lists.bit, reachable), 0)
+    is_certain = all(snapshot.operation == "append" for snapshot in meta.snapshots)  # else its files may be rewritten
     for number, taken_ids in by_number.items():
         ids = tuple(dict.fromkeys(taken_ids))
         if number < 1 or len(ids) < 2:
             continue
-        others = [i for i in ids if i not in current]
+        others = [i for i in ids if i not in reachable]
         gone = [i for i in others if not _is_listed(lists, i, readable)]
         words = f"the sequence number {number} was given to {len(ids)} snapshots: "
         if others and not gone:
@@ -55,7 +58,7 @@ def _duplicate_numbers(lists: Lists) -> Iterator[tuple[Finding, set[int]]]:
         else:
             words += "two commits did not see each other"
         if gone and len(gone) < len(ids):
-            words += f", and what snapshot {gone[0]} did is lost"
+            words += f", and what snapshot {gone[0]} did {'is' if is_certain else 'may be'} lost"
         newest = next((i for i in ids if i in current), ids[-1])
         yield (
             finding(
@@ -73,10 +76,18 @@ def _duplicate_numbers(lists: Lists) -> Iterator[tuple[Finding, set[int]]]:
 
 
 def _is_listed(lists: Lists, snapshot_id: int, readable: int) -> bool:
-    """Whether a snapshot of some, as a mask, lists each manifest that a commit added."""
+    """Whether a snapshot of some, as a mask, lists each manifest that a commit added, or the current one its files."""
     listed = lists.lists.get(snapshot_id, ())
-    added = [m.manifest_path for m in listed if m.added_snapshot_id == snapshot_id]
-    return bool(added) and all(lists.masks[path] & readable for path in added)
+    added = [m for m in listed if m.added_snapshot_id == snapshot_id]
+    if not added or all(lists.masks[m.manifest_path] & readable for m in added):
+        return bool(added)
+    current = lists.meta.current_snapshot
+    if current is None or not all(m.manifest_path in lists.held for m in added):
+        return False
+    known = _keys(lists, current, "keys") | _keys(lists, current, "gone")
+    return {
+        (key, bool(m.content)) for m in added for key in lists.held[m.manifest_path].numbers("keys").tolist()
+    } <= known
 
 
 def _cut_off(lists: Lists) -> Iterator[tuple[Snapshot, Snapshot]]:

@@ -128,7 +128,7 @@ def literal_value(literal: Any, term: BoundTerm) -> Any:
     except (ValueError, InvalidOperation, OverflowError) as error:
         why = f": {error}" if isinstance(error, FilterError) else ""
         if kind == "string" and isinstance(literal, int | float | Decimal) and not isinstance(literal, bool):
-            raise UnquotedText(f"{literal} is no string, which {term} is: write '{literal}'") from error
+            raise UnquotedText(f"{literal} is no string, which {term} is: write it in quotes") from error
         raise FilterError(f"{shorten(repr(literal), 60)} is no {kind}, which {term} is{why}") from error
     bits = _BITS.get(kind)
     if bits and isinstance(value, int) and not -(1 << bits) <= value < 1 << bits:
