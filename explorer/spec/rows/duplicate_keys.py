@@ -122,7 +122,8 @@ def remedy_of(
     if keys and all(key.why == TWICE for key in keys):
         return ""
     keep = (
-        "eep one row of each key by an INSERT OVERWRITE of the table, from a SELECT that numbers the rows of each key, "
+        "eep one row of each key by an INSERT OVERWRITE of the table with spark.sql.sources.partitionOverwriteMode="
+        "static (in dynamic mode old rows stay in other partitions), from a SELECT that numbers the rows of each key, "
         f"row_number() OVER (PARTITION BY {key_in_sql} ORDER BY …), and takes number 1 alone. Which row is to stay is "
         "your choice, and ORDER BY says it. SELECT DISTINCT keeps rows of a key that differ in another column. A "
         "compaction keeps all rows."
