@@ -34,7 +34,7 @@ class AnswerTooLong(Exception):
 
 
 @dataclass
-class Allowance:
+class AnswerBudget:
     """What the server of one catalog may still answer: `most` bytes next, and what is left of `in_all` (ALL_BYTES, if
     it is not said) and of REQUESTS."""
 
@@ -72,19 +72,19 @@ class BoundedAdapter(EndingAdapter):
     """Sends requests of a session, follows no redirect, and reads no more of an answer, nor of all, than there may be.
 
     Args:
-        allowance: What there may be; several sessions may share it.
+        budget: What there may be; several sessions may share it.
         max_retries: How often a connection that fails is tried again.
     """
 
-    def __init__(self, allowance: Allowance, max_retries: int | Retry = 0) -> None:
-        self._allowance = allowance
+    def __init__(self, budget: AnswerBudget, max_retries: int | Retry = 0) -> None:
+        self._budget = budget
         super().__init__(max_retries=max_retries)
 
     def build_response(self, req: requests.PreparedRequest, resp: Any) -> requests.Response:
         """See requests. The body is bounded."""
-        most = self._allowance.most if resp.status < 400 else SMALL_BYTES
-        in_all = ALL_BYTES if self._allowance.in_all is None else self._allowance.in_all
-        left = in_all - self._allowance.taken
+        most = self._budget.most if resp.status < 400 else SMALL_BYTES
+        in_all = ALL_BYTES if self._budget.in_all is None else self._budget.in_all
+        left = in_all - self._budget.taken
         return super().build_response(req, Bounded(resp, min(most, ANSWER_BYTES, left)))
 
     def send(
@@ -92,27 +92,27 @@ class BoundedAdapter(EndingAdapter):
     ) -> requests.Response:
         """See requests. The answer is read now, whatever the session asks for. Raises requests' errors, Cancelled."""
         check_cancellation()
-        self._allowance.requests += 1
-        if self._allowance.requests > REQUESTS:
+        self._budget.requests += 1
+        if self._budget.requests > REQUESTS:
             raise BadAnswer(f"it was asked {REQUESTS:,} times already")
         response = super().send(request, True, TIMEOUT_S, *more, **options)
         try:
             with answer_ends(response.raw):
                 if response.is_redirect:
                     raise BadAnswer("it sends us to another address, which would get your credentials")
-                self._allowance.taken += len(response.content)  # is kept
+                self._budget.taken += len(response.content)  # is kept
         except BaseException:
             response.close()
             raise
         return response
 
 
-def mount_bounded(session: requests.Session, allowance: Allowance) -> None:
+def mount_bounded(session: requests.Session, budget: AnswerBudget) -> None:
     """Bound the answers of a session.
 
     Args:
         session: The session.
-        allowance: What they may be.
+        budget: What they may be.
     """
     for scheme in ("http://", "https://"):
-        session.mount(scheme, BoundedAdapter(allowance))
+        session.mount(scheme, BoundedAdapter(budget))

@@ -17,7 +17,7 @@ from pyiceberg.catalog import Catalog
 from requests.utils import get_environ_proxies
 
 from explorer.storage.catalogs import answers, deadlines
-from explorer.storage.catalogs.answers import Allowance, AnswerTooLong, BadAnswer, BoundedAdapter
+from explorer.storage.catalogs.answers import AnswerBudget, AnswerTooLong, BadAnswer, BoundedAdapter
 
 ALL_BYTES = 4 << 30
 """How much all answers of one connection may have: of a table in a list Glue answers the columns, too."""
@@ -41,7 +41,7 @@ def _certificates(profile: str | None) -> str | bool:
 
 
 def _sender(verify: str | bool) -> Callable[..., AWSResponse]:
-    adapter = BoundedAdapter(Allowance(answers.ANSWER_BYTES, ALL_BYTES))
+    adapter = BoundedAdapter(AnswerBudget(answers.ANSWER_BYTES, ALL_BYTES))
 
     def send(request: AWSPreparedRequest, **_: Any) -> AWSResponse:
         headers = dict(request.headers.items())

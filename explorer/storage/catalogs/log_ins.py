@@ -15,7 +15,7 @@ from pyiceberg.catalog.rest.auth import AuthManager, AuthManagerFactory, OAuth2A
 from pyiceberg.catalog.rest.response import TokenResponse, _handle_non_200_response
 from pyiceberg.exceptions import OAuthError
 
-from explorer.storage.catalogs.answers import Allowance, BadAnswer, mount_bounded
+from explorer.storage.catalogs.answers import AnswerBudget, BadAnswer, mount_bounded
 
 FORM = "application/x-www-form-urlencoded"
 CUSTOM = "custom"
@@ -75,7 +75,7 @@ class TokenOfProvider(Renewable):
 
     def __init__(self, provider: OAuth2TokenProvider) -> None:
         self._provider, self._lock = provider, threading.Lock()
-        self._allowance = Allowance()
+        self._budget = AnswerBudget()
         self._token, self._until = "", 0.0
 
     def renew(self) -> None:
@@ -94,7 +94,7 @@ class TokenOfProvider(Renewable):
         asks = self._provider
         data = {"grant_type": "client_credentials"} | ({"scope": asks.scope} if asks.scope else {})
         with requests.Session() as session:
-            mount_bounded(session, self._allowance)
+            mount_bounded(session, self._budget)
             response = session.post(asks.token_url, data=data, auth=self._as_client)
         response.raise_for_status()
         answer = response.json()

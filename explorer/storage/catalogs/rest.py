@@ -45,7 +45,7 @@ from explorer.model.problem import Problems
 from explorer.spec.secrets.redaction import metadata_without_secrets, redact
 from explorer.storage import limits as budget
 from explorer.storage.catalogs import answers
-from explorer.storage.catalogs.answers import Allowance, BadAnswer
+from explorer.storage.catalogs.answers import AnswerBudget, BadAnswer
 from explorer.storage.catalogs.log_ins import Renewable, log_in
 from explorer.storage.catalogs.rest_sessions import CatalogSession
 from explorer.storage.catalogs.signing import signing_settings
@@ -108,8 +108,8 @@ class ListedRest:
         self.name, self.uri = name, str(properties["uri"])
         self.properties: dict[str, Any] = properties
         """Those of its user, and what the server says of how it is to be asked."""
-        self._allowance = Allowance()
-        self.session = CatalogSession(properties, self._allowance)
+        self._budget = AnswerBudget()
+        self.session = CatalogSession(properties, self._budget)
         """Has the token and the limits."""
         self._log_in = log_in(properties, self.session, self.url(Endpoints.get_token, prefixed=False))
         self.session.use(self._log_in)
@@ -295,11 +295,11 @@ class ListedRest:
         self, url: str, params: dict[str, str], missing: type[Exception], body: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         """What the server answers: an object of JSON, bounded as a metadata file is."""
-        self._allowance.most = answers.ANSWER_BYTES
+        self._budget.most = answers.ANSWER_BYTES
         try:
             response = self.session.request("GET" if body is None else "POST", url, params=params, json=body)
         finally:
-            self._allowance.most = answers.SMALL_BYTES
+            self._budget.most = answers.SMALL_BYTES
         _check(response, {404: missing})
         try:
             answer = load_json(response.content, url, Problems(url))

@@ -17,7 +17,7 @@ from pyiceberg.utils.properties import (
 )
 from urllib3.util.retry import Retry
 
-from explorer.storage.catalogs.answers import Allowance, BoundedAdapter, mount_bounded
+from explorer.storage.catalogs.answers import AnswerBudget, BoundedAdapter, mount_bounded
 
 EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 """SHA-256 of no body."""
@@ -30,12 +30,12 @@ class CatalogSession(requests.Session):
 
     Args:
         properties: The catalog's properties.
-        allowance: What its server may answer.
+        budget: What its server may answer.
     """
 
-    def __init__(self, properties: Mapping[str, Any], allowance: Allowance) -> None:
+    def __init__(self, properties: Mapping[str, Any], budget: AnswerBudget) -> None:
         super().__init__()
-        mount_bounded(self, allowance)
+        mount_bounded(self, budget)
         own = {**properties}
         self.headers.update(get_header_properties(own))
         self.headers["Content-type"] = "application/json"
@@ -51,7 +51,7 @@ class CatalogSession(requests.Session):
         elif client.get("cert"):
             self.cert = client["cert"]
         if property_as_bool(own, "rest.sigv4-enabled", False):
-            self.mount(str(own["uri"]), SigningAdapter(allowance, own))
+            self.mount(str(own["uri"]), SigningAdapter(budget, own))
 
     def use(self, log_in: AuthManager) -> None:
         """Have each request say what a log-in says.
@@ -66,16 +66,16 @@ class SigningAdapter(BoundedAdapter):
     """Signs each request with a person's keys of AWS, as pyiceberg does.
 
     Args:
-        allowance: What the server may answer.
+        budget: What the server may answer.
         properties: The catalog's properties.
     """
 
-    def __init__(self, allowance: Allowance, properties: Mapping[str, Any]) -> None:
+    def __init__(self, budget: AnswerBudget, properties: Mapping[str, Any]) -> None:
         import boto3
 
         own = {**properties}
         retries = property_as_int(own, "rest.sigv4.max-retries", RETRIES)
-        super().__init__(allowance, Retry(retries, read=False))  # of what was sent none: the deadline is of all
+        super().__init__(budget, Retry(retries, read=False))  # of what was sent none: the deadline is of all
         names = ("profile-name", "region", "access-key-id", "secret-access-key", "session-token")
         profile, region, key, secret, token = (get_first_property_value(own, f"client.{name}") for name in names)
         self._keys = boto3.Session(
