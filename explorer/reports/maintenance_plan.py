@@ -188,8 +188,8 @@ def _without_position_deletes(table: Table, line: ProcedureLine, engine: Engine,
         return line
     words = (
         f"Of {count(len(positions), 'position delete file')} it drops those whose partition then has newer data alone; "
-        "what it does not rewrite keeps its deletes. By its defaults it may leave some of them listed, and readers that "
-        "answer count(*) from the summary, as ClickHouse does, subtract their rows."
+        "what it does not rewrite keeps its deletes. By its defaults it may leave some of them listed, and readers "
+        "that answer count(*) from the summary, as ClickHouse does, subtract their rows."
     )
     if is_new:
         words += f" With {STARTING}=false it fails if a sink commits equality deletes meanwhile. Run it again then."

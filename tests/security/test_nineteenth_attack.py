@@ -246,3 +246,17 @@ def test_a_command_that_waits_for_a_silent_store_ends_when_it_is_interrupted(tmp
             with connection:
                 command.send_signal(signal.SIGINT)
                 assert command.wait(120) == 130
+
+
+@pytest.mark.parametrize("prefix", ["", "t", "t/"])
+def test_names_of_a_folder_are_whole(prefix: str) -> None:
+    below = f"{prefix.rstrip('/')}/" if prefix else ""
+
+    class Store:
+        def list(self, asked: str | None) -> Iterator[list[dict[str, Any]]]:
+            assert (asked or "") == below
+            yield [{"path": f"{below}{name}", "last_modified": datetime.now(), "size": 1} for name in ("a", "b/c")]
+
+    store: Any = Store()
+    assert names_in(store, prefix) == ["a"]
+    assert [name.lstrip("/") for name in files_in(store, prefix)] == ["a", "b/c"]

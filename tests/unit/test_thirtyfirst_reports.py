@@ -32,6 +32,26 @@ def test_a_commit_that_the_table_still_lists_is_not_lost(tmp_path: Path) -> None
     assert not [f for f in findings if "did is lost" in f.what or "later snapshot" in f.what]
 
 
+def test_a_commit_that_a_branch_has_is_not_lost(tmp_path: Path) -> None:
+    """One number of two commits, of which a branch has the first."""
+    table = Table(str(tmp_path / "t"), [(1, "id", "long")])
+    table.append(table.parquet("a.parquet", {"id": [1]}))
+    first = table.md["current-snapshot-id"]
+    table.append(table.parquet("b.parquet", {"id": [2]}))
+    second, kept = table.md["current-snapshot-id"], list(table.lists[first])
+    added = table.manifest("c-m0.avro", [(1, table.parquet("c.parquet", {"id": [3]}))], seq=2)
+    table.snapshot("append", [*kept, added], {"added-data-files": "1"}, parent=first, **{"sequence-number": 2})
+    table.write()
+
+    def said() -> str:
+        return next(f.what for f in direct.doctor(str(table.folder)).findings if f.rule == "sequence-twice")
+
+    assert f"what snapshot {second} did is lost" in said()
+    table.md["refs"]["kept"] = {"snapshot-id": second, "type": "branch"}
+    table.save()
+    assert "lost" not in said()
+
+
 @pytest.mark.parametrize(("low", "offered"), [(0, True), (-1, False)])
 def test_the_number_can_be_raised_where_no_number_is_below_0(low: int, offered: bool, tmp_path: Path) -> None:
     table = with_numbers_that_went_back(tmp_path / "t", low)
