@@ -208,12 +208,13 @@ def _dropped_before(table: Table, lines: Sequence[ProcedureLine]) -> list[Proced
     if option not in compacts.statement:
         return list(lines)
     listed = table.tree.manifests(table.metadata.current_snapshot)
-    data = sum((m.added_files_count or 0) + (m.existing_files_count or 0) for m in listed if m.content == 0)
-    needless = {"dangling-deletes": option, "rewrite-position-deletes": "" if compacts.files >= data else "none"}
+    numbers = [count for m in listed if m.content == 0 for count in (m.added_files_count, m.existing_files_count)]
+    rewrites_all = None not in numbers and compacts.files >= sum(number or 0 for number in numbers)
+    needless = {"dangling-deletes", *(["rewrite-position-deletes"] if rewrites_all else [])}
     why = f"The compaction before it has {option}. Ask again after it."
     return [
         replace(line, does=IDLE, files=0, bytes=0, statement="", warning="", note="", why=why)
-        if line.statement and needless.get(line.operation, "none") in line.statement
+        if line.statement and line.operation in needless
         else line
         for line in lines
     ]

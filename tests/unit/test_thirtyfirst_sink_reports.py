@@ -71,7 +71,7 @@ def test_a_stream_stops_at_the_first_snapshot_that_is_no_append(tmp_path: Path) 
     text = "\n".join(seen.words)
     assert "ways to read go on" not in text
     assert "The reader goes on" not in text
-    assert f"(snapshot-2) stops at snapshot-3, whatever expires: {error}.\n" in text
+    assert f"(snapshot-2) stops at snapshot-3, whatever expires, if no option passes over it: {error}.\n" in text
     assert (
         "With streaming-skip-overwrite-snapshots=true a stream passes over snapshot-3 (overwrite): it never reads the "
         "rows that these added" in text
@@ -173,7 +173,7 @@ MERGE = {**SPARK_41, "spark.merge-into.num-target-rows-updated": "1"}
 SAME, FEWER = {"added-records": "9", "deleted-records": "9"}, {"added-records": "7", "deleted-records": "9"}
 ON_READ = {"added-delete-files": "1"}
 HASH = "write.{}distribution-mode=hash (it is {} now)"
-HASHED = "cannot help more, as rows are hashed already: an option of the write, the session"
+HASHED = "is hash now: later commits show whether that is enough. If not, an option of the write, the session"
 ADVICE = [
     ("append", SPARK_41, {"write.distribution-mode": "none"}, f"of INSERT by Spark: {HASH.format('', 'none')};"),
     ("append", SPARK_41, {}, f"of INSERT by Spark: write.distribution-mode {HASHED}"),

@@ -32,7 +32,10 @@ def change_words(table: Table, tree: MetadataTree, readers: Sequence[ReaderOutco
     for reader in streams:
         first = reader.other_changes[0]
         at = snapshot_name(first.snapshot_id, ordinals)
-        yield f"{reader_name(reader)} stops at {at}, whatever expires: Spark fails: {stream_error(first)}."
+        yield (
+            f"{reader_name(reader)} stops at {at}, whatever expires, if no option passes over it: Spark fails: "
+            f"{stream_error(first)}."
+        )
     if streams:
         most = max(streams, key=lambda reader: len(reader.other_changes))
         yield from skip_words(most.other_changes, ordinals)

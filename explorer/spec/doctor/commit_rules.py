@@ -41,7 +41,8 @@ def _duplicate_numbers(lists: Lists) -> Iterator[tuple[Finding, set[int]]]:
         by_number[snapshot.sequence_number].append(snapshot.snapshot_id)
     current = set(ancestry(meta, meta.current_snapshot_id)) if meta.current_snapshot else set()
     reachable = reachable_snapshots(parents_of(meta.snapshots), [ref.snapshot_id for ref in meta.refs]) | current
-    readable = reduce(or_, map(lists.bit, reachable), 0)
+    heads = {meta.current_snapshot_id, *(ref.snapshot_id for ref in meta.refs)}
+    readable = reduce(or_, map(lists.bit, heads), 0)
     is_certain = all(snapshot.operation == "append" for snapshot in meta.snapshots)  # else its files may be rewritten
     for number, taken_ids in by_number.items():
         ids = tuple(dict.fromkeys(taken_ids))

@@ -79,8 +79,8 @@ def rewriting_by_path(paths: Sequence[str], metadata: TableMetadata, listed: Seq
     """
     schema = metadata.schema(metadata.current_schema_id)
     reason = _hindrance(paths[:1] or None, metadata, listed, takes_values=False)
-    if not reason and schema and metadata.last_column_id != max(field.id for field in schema.by_id.values()):
-        reason = "a column was dropped, and a file may have it by a name that another column has now"
+    if not reason and schema and (schema.schema_id or metadata.last_column_id != max(schema.by_id)):
+        reason = "the columns were changed, and a file may have one by a name that another column has now"
     if reason or schema is None:
         return (
             "If the files are, no statement is safe on this table, since Spark would read such a file by its path: "

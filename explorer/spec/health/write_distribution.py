@@ -82,8 +82,8 @@ def _group_advice(metadata: TableMetadata, engine: str, kinds: Sequence[str], on
     flat, hashed = (" and ".join(_property(kind) for kind in kinds if modes[kind] == mode) for mode in ("", "hash"))
     reasons = (
         hashed
-        and f"{hashed} cannot help more, as rows are hashed already: an option of the write, the session "
-        "(spark.sql.iceberg.distribution-mode) or an older Iceberg decided otherwise",
+        and f"{hashed} is hash now: later commits show whether that is enough. If not, an option of the write, the "
+        "session (spark.sql.iceberg.distribution-mode) or an older Iceberg decides otherwise",
         flat and f"{flat} cannot help, as the table has no partitions",
     )
     return ", and ".join(filter(None, reasons))

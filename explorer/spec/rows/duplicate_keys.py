@@ -124,7 +124,8 @@ def remedy_of(
     keep = (
         "eep one row of each key by an INSERT OVERWRITE of the table with spark.sql.sources.partitionOverwriteMode="
         "static (in dynamic mode old rows stay in other partitions), from a SELECT that numbers the rows of each key, "
-        f"row_number() OVER (PARTITION BY {key_in_sql} ORDER BY …), and takes number 1 alone. Which row is to stay is "
+        f"row_number() OVER (PARTITION BY {key_in_sql} ORDER BY …), and takes number 1 alone, and all rows "
+        "whose key has a NULL. Which row is to stay is "
         "your choice, and ORDER BY says it. SELECT DISTINCT keeps rows of a key that differ in another column. A "
         "compaction keeps all rows."
     )

@@ -29,7 +29,12 @@ def other_changes(unread: Iterable[Snapshot]) -> tuple[Snapshot, ...]:
     Returns:
         Those, in the same order.
     """
-    return tuple(s for s in unread if s.operation not in ("append", "replace"))
+    return tuple(s for s in unread if _operation(s) not in ("append", "replace"))
+
+
+def _operation(snapshot: Snapshot) -> str | None:
+    """What Iceberg takes for a snapshot's operation: a summary without one is an overwrite's."""
+    return snapshot.operation or ("overwrite" if snapshot.summary else None)
 
 
 def stream_error(snapshot: Snapshot) -> str:
@@ -41,7 +46,7 @@ def stream_error(snapshot: Snapshot) -> str:
     Returns:
         Iceberg's words.
     """
-    own, operation = snapshot.snapshot_id, snapshot.operation
+    own, operation = snapshot.snapshot_id, _operation(snapshot)
     if operation is None:
         return f"snapshot {own} names no operation"
     if operation not in SKIPS:
@@ -63,7 +68,7 @@ def skip_words(changes: Sequence[Snapshot], ordinals: dict[int, int]) -> list[st
     """
     by_operation: dict[str, list[Snapshot]] = {}
     for snapshot in changes:
-        by_operation.setdefault(snapshot.operation or "", []).append(snapshot)
+        by_operation.setdefault(_operation(snapshot) or "", []).append(snapshot)
     if others := [s for operation, of_it in by_operation.items() if operation not in SKIPS for s in of_it]:
         return [f"No option lets a stream pass over {named_changes(others, ordinals)}."]
     costs = {

@@ -15,7 +15,7 @@ from explorer.progress import steps
 from explorer.spec.snapshots.change_readers import other_changes, stream_error
 from explorer.spec.snapshots.retention import Retention
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
-from explorer.spec.text.units import instant
+from explorer.spec.text.units import instant, whole
 
 ReaderUse = Literal["time travel", "incremental read", "Spark stream", "Spark stream, AvailableNow", "Flink source"]
 STREAMS: tuple[ReaderUse, ...] = ("Spark stream", "Spark stream, AvailableNow")
@@ -209,7 +209,10 @@ def _changelog_start(now: HistoryLeft, position: ReaderPosition, needed: Sequenc
     """The snapshot at which an incremental read stands, where it keeps files that a changelog read needs: those that
     the next snapshot removed."""
     own = position.snapshot_id
-    is_needed = position.use == "incremental read" and own in now.snapshot_ids and needed and other_changes(needed[-1:])
+    removes = needed and whole(needed[-1].summary.get("deleted-data-files", "0"))
+    is_needed = (
+        position.use == "incremental read" and own in now.snapshot_ids and removes and other_changes(needed[-1:])
+    )
     return now.metadata.snapshot(own) if is_needed and own is not None else None
 
 

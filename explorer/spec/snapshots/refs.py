@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from explorer.model.metadata import Snapshot, TableMetadata
@@ -179,15 +179,24 @@ def _schema_stays(metadata: TableMetadata, snapshot: Snapshot) -> list[str]:
     if now is None or then is None:
         return [stays]
     sentences = [stays]
-    if dropped := [shorten(field.name, 60) for own, field in then.by_id.items() if own not in now.by_id]:
+    if dropped := _outermost(field.name for own, field in then.by_id.items() if own not in now.by_id):
         sentences.append(
             f"Columns that were dropped since do not come back ({first_of(dropped, 3)}), and a new column of such a "
             f"name is another one. Readers by its snapshot id (VERSION AS OF {snapshot.snapshot_id}) or a tag see "
             "the old values until the snapshot expires."
         )
-    if added := [shorten(field.name, 60) for own, field in now.by_id.items() if own not in then.by_id]:
+    if added := _outermost(field.name for own, field in now.by_id.items() if own not in then.by_id):
         sentences.append(f"Columns that were added since stay: {first_of(added, 3)}.")
+    both = [(then.by_id[own].name, field.name) for own, field in now.by_id.items() if own in then.by_id]
+    if renamed := [f"{shorten(old, 60)} is {shorten(new, 60)}" for old, new in both if old != new]:
+        sentences.append(f"Columns that were renamed since keep their new names: {first_of(renamed, 3)}.")
     return sentences
+
+
+def _outermost(names: Iterable[str]) -> list[str]:
+    """The names of fields that are in no other of them."""
+    known = set(names)
+    return [name for name in sorted(known) if not any(name[:at] in known for at, c in enumerate(name) if c == ".")]
 
 
 def _pick_refusal(metadata: TableMetadata, snapshot: Snapshot, main: list[int], of: Callable[[int | None], str]) -> str:
