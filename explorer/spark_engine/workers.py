@@ -32,6 +32,7 @@ _PARTS = (
 _ENGINES = (
     "engine_choice.py",
     "file_rows.py",
+    "java_names.py",
     "jobs.py",
     "pipeline.py",
     "spark_master.py",
