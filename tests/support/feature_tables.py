@@ -414,14 +414,6 @@ def _field_id_zero(folder: Path) -> tuple[Table, Rows]:
     return table, AB
 
 
-@ours("fault-names-in-case")
-def _names_in_case(folder: Path) -> tuple[Table, Rows]:
-    """As pyiceberg lets a table have (trinodb/trino#22677)."""
-    table = Table(folder, [*COLUMNS, (3, "X", "string")])
-    table.append(table.parquet("1.parquet", {"id": [1, 2], "x": ["a", "b"], "X": ["c", "d"]}))
-    return table, AB
-
-
 @ours("fault-delete-as-data")
 def _delete_as_data(folder: Path) -> tuple[Table, Rows]:
     """A manifest of equality deletes that is listed as one of data files (JanKaul/iceberg-rust#212)."""

@@ -342,9 +342,7 @@ def case_table(folder: Path) -> Table:
 
 def test_readers_that_were_not_asked_are_not_said_to_be_unable(tmp_path: Path) -> None:
     words = run("readers", str(case_table(tmp_path / "t").folder))
-    assert words.startswith(
-        "pyiceberg and polars can read the table. Spark 4.1 with Iceberg Java cannot, because of column"
-    )
+    assert "No reader is known that can read the table" not in words
     assert "It is not known of" in words
 
 

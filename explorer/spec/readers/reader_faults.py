@@ -8,7 +8,6 @@ from typing import Literal
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.remedy_cases import (
     ENTRIES_SCHEMA,
-    NAMES_IN_CASE,
     NO_CURRENT_ID,
     NO_SCHEMA_FIELD,
     NO_SCHEMA_ID,
@@ -32,7 +31,6 @@ FAULTS: Mapping[tuple[str, str], str] = {
     ("partition-source-dropped", NO_SOURCE): "fault-dropped-source",
     ("current-schema-missing", "is not in `schemas`"): "fault-no-current-schema",
     ("readers-differ", ZERO): "fault-field-id-zero",
-    ("readers-differ", NAMES_IN_CASE): "fault-names-in-case",
     ("manifest-content", "Spark reads the rows of the delete file as rows of the table"): "fault-delete-as-data",
 }
 """Faults that readers were asked for, by their rule and words."""

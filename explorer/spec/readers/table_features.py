@@ -67,7 +67,6 @@ FEATURES: Mapping[str, str] = {
     "fault-no-current-schema": "current schema that is not in `schemas`",
     "fault-dropped-source": "partition field whose column was dropped",
     "fault-field-id-zero": "field id 0",
-    "fault-names-in-case": "column names that differ in case only",
     "fault-delete-as-data": "delete file in a data manifest",
 }
 """Every feature, and what it is called; in the order in which a table's are told. Faults are what the doctor finds."""
