@@ -159,7 +159,7 @@ def filter_for(
                 "Spark takes the number too, but then it converts the column for each row, skips no file by it, "
                 "and may fail on a text that is no number"
             )
-            raise NotFoundInTable(f"{error}. {words}") from error
+            raise NotFoundInTable(f"{error}. {words}") from error.__cause__
         if _fits(metadata.schema(metadata.current_schema_id), where):
             words = f"{error}. It fits schema {metadata.current_schema_id}, by which the table is read without -s"
             raise NotFoundInTable(words) from error

@@ -89,7 +89,7 @@ def test_rows_are_written_anew_by_path_only_where_spark_reads_the_same(tmp_path:
     dropped = shown_otherwise(tmp_path / "dropped")
     dropped.md["last-column-id"] = 3
     dropped.save()
-    assert "a column was dropped" in remedy_of(dropped)
+    assert "the columns were changed" in remedy_of(dropped)
 
 
 # -- names that choose advice -----------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def other_changes(unread: Iterable[Snapshot]) -> tuple[Snapshot, ...]:
 
 def _operation(snapshot: Snapshot) -> str | None:
     """What Iceberg takes for a snapshot's operation: a summary without one is an overwrite's."""
-    return snapshot.operation or ("overwrite" if snapshot.summary else None)
+    return "overwrite" if snapshot.operation is None and snapshot.summary else snapshot.operation
 
 
 def stream_error(snapshot: Snapshot) -> str:
