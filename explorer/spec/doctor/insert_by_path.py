@@ -65,11 +65,11 @@ def keeping_insert(
     return OF_NEW_FILES.format(f"INSERT INTO {table} ({columns}) {rows}")
 
 
-def rewriting_by_path(paths: Sequence[str], metadata: TableMetadata, listed: Sequence[ManifestFile], table: str) -> str:
+def rewriting_by_path(path: str, metadata: TableMetadata, listed: Sequence[ManifestFile], table: str) -> str:
     """Say how the rows of a file are written anew with the values that the file has, where Spark shows others.
 
     Args:
-        paths: The first of such files.
+        path: The first of such files; empty where none is known.
         metadata: The table's.
         listed: The current snapshot's manifests.
         table: The table's name in SQL.
@@ -78,7 +78,7 @@ def rewriting_by_path(paths: Sequence[str], metadata: TableMetadata, listed: Seq
         A sentence: statements for the first file, or why none are printed.
     """
     schema = metadata.schema(metadata.current_schema_id)
-    reason = _hindrance(paths[:1] or None, metadata, listed, takes_values=False)
+    reason = _hindrance([path] if path else None, metadata, listed, takes_values=False)
     if not reason and schema and (schema.schema_id or metadata.last_column_id != max(schema.by_id)):
         reason = "the columns were changed, and a file may have one by a name that another column has now"
     if reason or schema is None:
@@ -89,8 +89,8 @@ def rewriting_by_path(paths: Sequence[str], metadata: TableMetadata, listed: Seq
     columns = ", ".join(name_in_sql(field.name) for field in schema.fields)
     return (
         "If the files are, for each of them, before any snapshot expires and while nobody else writes: INSERT INTO "
-        f"{table} ({columns}) SELECT {columns} FROM parquet.{in_backticks(paths[0])}, and then DELETE FROM {table} "
-        f"WHERE concat(_file, '') = '{file_in_sql(paths[0])}'. If the INSERT fails, do not run the DELETE. The DELETE "
+        f"{table} ({columns}) SELECT {columns} FROM parquet.{in_backticks(path)}, and then DELETE FROM {table} "
+        f"WHERE concat(_file, '') = '{file_in_sql(path)}'. If the INSERT fails, do not run the DELETE. The DELETE "
         "goes by the file, since other rows may have the value that Spark shows."
     )
 

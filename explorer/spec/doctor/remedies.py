@@ -244,8 +244,8 @@ def remedy(
     text = (TEXTS_OF[rule] if letter != "M" and rule in TEXTS_OF else TEXTS[letter]).format(
         catalog=catalog, name=text_in_sql(name), table=f"{catalog}.{name}", key=key,
         back=(back := anew or _back(situation, catalog, name)),
-        by_path=rewriting_by_path([path] if (path := _first_file(node, examples)) else [], metadata, situation.listed,
-                                  f"{catalog}.{name}") if metadata and rule == "identity-value" else "",
+        by_path=rewriting_by_path(_first_file(node, examples), metadata, situation.listed, f"{catalog}.{name}")
+        if metadata and rule == "identity-value" else "",
         snapshot=snapshots[0] if snapshots else "",
         tag=free_ref_name(metadata, "before_the_log") if metadata else "",
         or_back="" if situation.whole is None else f" Or else: {back}",
