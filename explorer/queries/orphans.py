@@ -32,7 +32,7 @@ from explorer.spec.text.names import base_name
 from explorer.storage.folder_listing import local_files
 from explorer.storage.folder_state import metadata_version
 from explorer.storage.reader import TableReader
-from explorer.storage.stores import ListedFile
+from explorer.storage.store_listing import ListedFile
 
 NAMING = ("/snapshots", "/statistics", "/partition-statistics", "/metadata-log")
 """What names files in a metadata file."""

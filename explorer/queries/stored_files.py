@@ -36,7 +36,7 @@ from explorer.storage.folder_listing import local_files
 from explorer.storage.paths import below
 from explorer.storage.spill import deal_out, spool
 from explorer.storage.storage import Storage
-from explorer.storage.stores import ListedFile
+from explorer.storage.store_listing import ListedFile
 
 AT_ONCE = 50_000
 """Files of a listing that are made rows together."""

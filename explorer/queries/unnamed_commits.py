@@ -27,7 +27,7 @@ from explorer.storage.formats import avro
 from explorer.storage.paths import normal_path
 from explorer.storage.reader import read_metadata
 from explorer.storage.storage import Storage
-from explorer.storage.stores import ListedFile
+from explorer.storage.store_listing import ListedFile
 
 LISTS, TRIED, FILES, ENTRIES, METADATA_FILES = 20, 200, 100, 200_000, 5
 """So many lists are read, the newest, among so many that are tried, since some cannot be read; so many files of a

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from explorer.errors import UnreadableFile
 from explorer.progress import note_read, steps
 from explorer.storage import limits
-from explorer.storage.stores import ListedFile
+from explorer.storage.store_listing import ListedFile
 
 COUNTED = 1_000
 """Files that are counted together: fewer count nothing."""

@@ -4,6 +4,7 @@ others: somebody may stand in the folder of a table, and whoever wrote the table
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 _RUN = (
     "import sys; sys.path[:] = [folder for folder in sys.path if folder]; import runpy; "
@@ -22,3 +23,24 @@ def module_command(module: str) -> list[str]:
         module: Its name.
     """
     return [sys.executable, "-c", _RUN, module]
+
+
+# The package's __init__ would load Spark and Panel.
+_BARE = """import sys, types
+folder, module, *sys.path[:] = sys.argv[1:]
+package = types.ModuleType("explorer")
+package.__path__ = [folder]
+sys.modules["explorer"] = package
+import runpy
+runpy.run_module(module, run_name="__main__", alter_sys=True)"""
+
+
+def bare_command(module: str) -> list[str]:
+    """Return the command that runs a module of ours without loading what the package loads, and without Python's
+    variables of the environment.
+
+    Args:
+        module: Its name.
+    """
+    folder = str(Path(__file__).parents[1])
+    return [sys.executable, "-I", "-c", _BARE, folder, module, *filter(None, sys.path)]

@@ -26,7 +26,8 @@ from explorer.storage.paths import DOTS, LONGEST, below, canonical, is_written_o
 from explorer.storage.prefetch import Prefetch
 from explorer.storage.read_window import FilePart, ReadWindow
 from explorer.storage.store_credentials import Access
-from explorer.storage.stores import EACH, ListedFile, explain, files_in, infos, is_refusal, names_in, requests
+from explorer.storage.store_listing import ListedFile, list_files, names_in
+from explorer.storage.stores import EACH, explain, infos, is_refusal, requests
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -375,22 +376,22 @@ class Storage:
         def list_names(_: FileIO) -> list[str]:
             return [info.base_name for info, _ in infos(resolved, self._access.properties)]
 
-        return self._ask(folder, resolved, names_in, list_names)
+        return self._ask(folder, resolved, lambda *_: names_in(resolved, self._access.properties), list_names)
 
     def files_below(self, folder: str) -> dict[str, ListedFile]:
         """The files of a store at any depth below a folder, by URI. Raises as `read` does."""
         resolved, _, _ = self._check(folder)
         top = resolved.rstrip("/")
 
-        def list_files(_: FileIO) -> dict[str, ListedFile]:
+        def by_file_io(_: FileIO) -> dict[str, ListedFile]:
             listed = infos(resolved, self._access.properties, recursive=True)
             return {top + rest: ListedFile(info.mtime_ns / 1e9, info.size) for info, rest in listed if info.is_file}
 
         files = self._ask(
             folder,
             resolved,
-            lambda store, key: {top + rest: of for rest, of in files_in(store, key).items()},
-            list_files,
+            lambda *_: {top + rest: of for rest, of in list_files(resolved, self._access.properties).items()},
+            by_file_io,
         )
         limits.within(len(files), limits.NAMES, folder, "files below it")
         note_read(size := limits.LISTED_FILE * len(files), size, 0, "listing", resolved)

@@ -10,17 +10,15 @@ import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from explorer.extras import missing_package
-from explorer.progress import check_cancellation
 from explorer.spec.secrets.redaction import redact, secret_values
-from explorer.storage import azure, limits
+from explorer.storage import azure
 
 if TYPE_CHECKING:
-    from obstore import ObjectMeta
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
     from pyarrow.fs import FileInfo
 
@@ -189,41 +187,6 @@ def _s3(bucket: str, properties: Mapping[str, str]) -> ObjectStore | None:
     )
 
 
-def names_in(store: ObjectStore, prefix: str) -> list[str]:
-    """The names of the files in a folder, not of those in folders below it."""
-    start = len(below) + 1 if (below := prefix.rstrip("/")) else 0
-    return [name for item in _listed(store, prefix) if "/" not in (name := str(item["path"])[start:])]
-
-
-class ListedFile(NamedTuple):
-    """A file as a listing has it: when it was last `written`, in seconds since 1970, and its length in `bytes`."""
-
-    written: float
-    bytes: int
-
-
-def files_in(store: ObjectStore, prefix: str) -> dict[str, ListedFile]:
-    """The files at any depth below a folder, by what stands after it in their keys."""
-    start = len(prefix.rstrip("/"))
-    return {
-        str(item["path"])[start:]: ListedFile(item["last_modified"].timestamp(), int(item["size"]))
-        for item in _listed(store, prefix)
-    }
-
-
-def _listed(store: ObjectStore, prefix: str) -> Iterator[ObjectMeta]:
-    """The files at any depth below a folder, as they come. Raises UnreadableFile when there are too many: a listing may
-    have pages without end; Cancelled."""
-    number = size = 0
-    for batch in store.list(f"{below}/" if (below := prefix.rstrip("/")) else None):
-        check_cancellation()
-        number += len(batch)
-        size += sum(len(item["path"]) for item in batch)
-        limits.within(number, limits.NAMES, prefix, "files below it")
-        limits.within(size, limits.share(4), prefix, "bytes of names of files below it")
-        yield from batch
-
-
 def infos(uri: str, properties: Mapping[str, str], recursive: bool = False) -> Iterator[tuple[FileInfo, str]]:
     """What pyarrow says is in a folder, and what stands after the folder in its path. Raises OSError where a catalog
     signs each request: it is asked to sign reads of files, and no lists."""
@@ -249,11 +212,13 @@ def _seconds(properties: Mapping[str, str], name: str, usual: float) -> timedelt
         return timedelta(seconds=usual)
 
 
+def _kind(error: Exception) -> str:
+    return str(getattr(error, "kind", type(error).__name__))
+
+
 def is_refusal(error: Exception) -> bool:
     """Whether a store did not take the credentials, or no longer."""
-    return type(error).__name__ in ("PermissionDeniedError", "UnauthenticatedError") or isinstance(
-        error, PermissionError
-    )
+    return _kind(error) in ("PermissionDeniedError", "UnauthenticatedError") or isinstance(error, PermissionError)
 
 
 def explain(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
@@ -261,7 +226,7 @@ def explain(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
     if isinstance(error, ModuleNotFoundError) and (missing := missing_package(error)):
         return str(missing)
     text = re.split(r"\n|Debug source", str(error))[0].strip()
-    kind = type(error).__name__
+    kind = _kind(error)
     complaint = redact(f"{kind}: {text}", secret_values(properties))[:500]
     if re.search(r"\btimed? ?out|deadline", str(error), re.IGNORECASE):  # and not obstore's `retry_timeout: 60s`
         host = urlsplit(properties.get("s3.endpoint", "")).netloc or split_uri(uri)[1]

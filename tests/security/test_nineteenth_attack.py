@@ -9,9 +9,9 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from explorer.errors import UnreadableFile
+from explorer.progress import Cancelled, Watch
 from explorer.spec.doctor.findings import Finding
 from explorer.spec.doctor.remedy_cases import BY_TIME_TRAVEL
 from explorer.spec.text.names import file_in_sql
 from explorer.storage import limits
 from explorer.storage.storage import Storage
-from explorer.storage.stores import files_in, names_in
+from explorer.storage.store_listing import list_files, names_in
 from tests.cases.mini import Table
 from tests.robustness.editing import edit_avro
 from tests.statements.printed import statements
@@ -213,25 +214,95 @@ def test_no_more_of_an_answer_is_read_than_was_asked_for(how: str) -> None:
     assert Endless.sent < SENT
 
 
-class Pages:
-    """A store whose listing has pages without end."""
-
-    listed = 0
-
-    def list(self, prefix: str) -> Iterator[list[dict[str, Any]]]:
-        while True:
-            self.listed += 1000
-            names = (f"{prefix}{self.listed}-{n}" for n in range(1000))
-            yield [{"path": name, "last_modified": datetime.now(), "size": 1} for name in names]
+PAGE_OF_NAMES = """<?xml version="1.0" encoding="UTF-8"?><ListBucketResult><Name>b</Name><Prefix>t/</Prefix>
+<MaxKeys>1000</MaxKeys><IsTruncated>{more}</IsTruncated>{token}{files}
+</ListBucketResult>"""
+LISTED_FILE = """<Contents><Key>{}</Key><LastModified>2026-11-30T00:00:00.000Z</LastModified><ETag>"e"</ETag>
+<Size>1</Size><StorageClass>STANDARD</StorageClass></Contents>"""
 
 
-@pytest.mark.parametrize("listing", [names_in, files_in])
-def test_a_listing_without_end_is_refused(listing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def page_of_names(keys: Iterable[str], more: bool = False) -> bytes:
+    files = "".join(map(LISTED_FILE.format, keys))
+    token = "<NextContinuationToken>x</NextContinuationToken>" if more else ""
+    return PAGE_OF_NAMES.format(more=str(more).lower(), token=token, files=files).encode()
+
+
+class Lists(BaseHTTPRequestHandler):
+    """A store whose listings are as `how` says."""
+
+    how, asked = "", 0
+
+    def do_GET(self) -> None:
+        cls = type(self)
+        cls.asked += 1
+        body = page_of_names(["t/a", "t/b/c"])
+        if cls.how == "pages without end":
+            body = page_of_names([f"t/{cls.asked}-{n}" for n in range(1000)], more=True)
+        if cls.how == "empty pages without end":
+            body = page_of_names([], more=True)
+        endless = cls.how in ("a claim", "a page without end")
+        self.send_response(200)
+        if cls.how != "a page without end":
+            self.send_header("Content-Length", str(1 << 41 if endless else len(body)))
+        self.end_headers()
+        with suppress(OSError):
+            self.wfile.write(body)
+            while endless:
+                self.wfile.write(bytes(1 << 20))
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def lists() -> Iterator[dict[str, str]]:
+    """The properties of a store whose listings are as Lists.how says."""
+    Lists.asked = 0
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Lists)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield {"s3.endpoint": f"http://127.0.0.1:{server.server_port}", "s3.access-key-id": "a",
+           "s3.secret-access-key": "b", "s3.region": "us-east-1"}  # fmt: skip
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("listing", [names_in, list_files])
+def test_a_listing_without_end_is_refused(listing: Any, lists: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "NAMES", 10_000)
-    store = Pages()
-    with pytest.raises(UnreadableFile, match="has 11,000 files below it; at most 10,000 are read here"):
-        listing(store, "t")
-    assert store.listed == 11_000
+    Lists.how = "pages without end"
+    with pytest.raises(UnreadableFile, match=r"has 11,000 files below it; at most 10,000 are read here"):
+        listing("s3://b/t", lists)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of a child")
+@pytest.mark.parametrize("how", ["a claim", "a page without end"])
+def test_a_listing_larger_than_memory_ends_a_child(how: str, lists: dict[str, str]) -> None:
+    Lists.how = how
+    with pytest.raises(UnreadableFile, match="no honest store sends so much"):
+        list_files("s3://b/t", lists)
+
+
+def test_a_listing_that_nobody_waits_for_ends(lists: dict[str, str]) -> None:
+    """Of pages without names, none comes back: only who waits can end it."""
+    Lists.how = "empty pages without end"
+    watch = Watch()
+
+    def cancel() -> None:
+        while not Lists.asked:
+            time.sleep(0.01)
+        watch.cancel()
+
+    threading.Thread(target=cancel).start()
+    with watch.listening(), pytest.raises(Cancelled):
+        list_files("s3://b/t", lists)
+
+
+@pytest.mark.parametrize("folder", ["s3://b", "s3://b/t", "s3://b/t/"])
+def test_names_of_a_folder_are_whole(folder: str, lists: dict[str, str]) -> None:
+    Lists.how = "two files"
+    below = {"s3://b": ["t/a", "t/b/c"]}.get(folder, ["a", "b/c"])
+    assert [name.lstrip("/") for name in list_files(folder, lists)] == below
+    assert names_in(folder, lists) == [name for name in below if "/" not in name]
 
 
 def test_a_command_that_waits_for_a_silent_store_ends_when_it_is_interrupted(tmp_path: Path) -> None:
@@ -246,17 +317,3 @@ def test_a_command_that_waits_for_a_silent_store_ends_when_it_is_interrupted(tmp
             with connection:
                 command.send_signal(signal.SIGINT)
                 assert command.wait(120) == 130
-
-
-@pytest.mark.parametrize("prefix", ["", "t", "t/"])
-def test_names_of_a_folder_are_whole(prefix: str) -> None:
-    below = f"{prefix.rstrip('/')}/" if prefix else ""
-
-    class Store:
-        def list(self, asked: str | None) -> Iterator[list[dict[str, Any]]]:
-            assert (asked or "") == below
-            yield [{"path": f"{below}{name}", "last_modified": datetime.now(), "size": 1} for name in ("a", "b/c")]
-
-    store: Any = Store()
-    assert names_in(store, prefix) == ["a"]
-    assert [name.lstrip("/") for name in files_in(store, prefix)] == ["a", "b/c"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -250,12 +251,13 @@ class RuleChoice:
                       for i in one.snapshots),
             uncounted_paths(kept, now), has_columns,
         )  # fmt: skip
+        refs = _Refs(metadata)
         kept = [replace(f, remedy=unless_not_loaded(f.remedy, f.rule, situation)) for f in kept]
         repeated = _repeated_words(metadata)
         kept = [replace(f, remedy=UNCLEAR) if _is_unclear(f, repeated) else f for f in kept]
         complete = [
             replace(
-                f, severity=levels.get(f.rule, f.severity), refs=f.refs or _refs(metadata, f.snapshots),
+                f, severity=levels.get(f.rule, f.severity), refs=f.refs or refs.of(f.snapshots),
                 remedy=f.remedy or remedy(remedy_case(f), situation, f.snapshots, f.file, f.node, f.location,
                                           f.columns, f.what, _named_files(f)),
             )
@@ -299,9 +301,20 @@ def _misread(findings: Iterable[Finding], current: int | None) -> tuple[str, ...
     return tuple(sorted(rules))
 
 
-def _refs(metadata: TableMetadata | None, snapshots: Iterable[int]) -> tuple[str, ...]:
-    ids = set(snapshots)
-    return () if metadata is None else tuple(sorted(r.name for r in metadata.refs if r.snapshot_id in ids))
+class _Refs:
+    """The refs of a table by the snapshot that they name. Findings about the same snapshots share their names."""
+
+    def __init__(self, metadata: TableMetadata | None) -> None:
+        self._names = defaultdict[int | None, list[str]](list)
+        for ref in metadata.refs if metadata else ():
+            self._names[ref.snapshot_id].append(ref.name)
+        self._of: dict[tuple[int, ...], tuple[str, ...]] = {}
+
+    def of(self, snapshots: tuple[int, ...]) -> tuple[str, ...]:
+        """The names of the refs that name one of these snapshots."""
+        if snapshots not in self._of:
+            self._of[snapshots] = tuple(sorted(name for i in set(snapshots) for name in self._names.get(i, ())))
+        return self._of[snapshots]
 
 
 def _whole_ancestor(metadata: TableMetadata | None, hurt: set[int]) -> int | None:

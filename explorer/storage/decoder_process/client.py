@@ -14,11 +14,9 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -28,6 +26,7 @@ from explorer.errors import NotNow, UnreadableFile
 from explorer.progress import Cancelled
 from explorer.storage import limits as budget
 from explorer.storage.decoder_process.turns import LOOK_S, Turn, Turns
+from explorer.storage.python_children import bare_command
 
 SECONDS, WALL = 20, 120
 """CPU seconds for one file, and seconds on the clock: the machine may be busy. Starting a child may take as long."""
@@ -38,15 +37,6 @@ WORKERS, ASIDE = 2, 2
 REUSE_BELOW = 64 << 20
 """A child that was given this much is not kept: it would hold on to the memory."""
 ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP")
-# The package's __init__ would load Spark and Panel, and the working folder is no place to import from.
-_BOOT = """import sys, types
-folder, *sys.path[:] = sys.argv[1:]
-package = types.ModuleType("explorer")
-package.__path__ = [folder]
-sys.modules["explorer"] = package
-from explorer.storage.decoder_process.worker import serve
-serve()"""
-
 _idle: list[_Worker] = []
 _lock = threading.Lock()
 _turns = Turns(WORKERS, ASIDE)
@@ -129,7 +119,7 @@ class _Worker:
         environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _BOOT, str(Path(__file__).parents[2]), *filter(None, sys.path)],
+            bare_command("explorer.storage.decoder_process.worker"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -154,3 +154,7 @@ def _too_much(memory: int) -> str:
 def _refuse(answers: BinaryIO, cause: str, again: bool = True) -> None:
     """`again`: whether this process may be asked again."""
     answers.write(json.dumps({"error": cause[:400], "again": again}).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    serve()
