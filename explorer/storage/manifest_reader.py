@@ -328,24 +328,27 @@ class ManifestReader:
         for manifest, length in zip(wanted, sizes, strict=True):  # goes where its middle lies: batches are alike
             batches.setdefault((start + length / 2) // enough, []).append(manifest)
             start += length
+        if len(batches) == 1:
+            yield from self._each(wanted, self._entries_of(wanted, metrics), metrics)
+            return
         pool, watch = ThreadPoolExecutor(workers), PartWatch(listener())
         try:
             waiting: deque[tuple[list[ManifestFile], Future[_Batch]]] = deque()
             for batch in batches.values():
                 waiting.append((batch, pool.submit(self._part_of, batch, metrics, watch)))
                 while len(waiting) > workers * 2 or _decode_size(waiting) > limits.share(8):
-                    yield from self._each(*waiting.popleft(), metrics)  # so that a stream of any length fits in memory
+                    batch, future = waiting.popleft()  # so that a stream of any length fits in memory
+                    yield from self._each(batch, future.result().reads, metrics)
             while waiting:
-                yield from self._each(*waiting.popleft(), metrics)
+                batch, future = waiting.popleft()
+                yield from self._each(batch, future.result().reads, metrics)
         finally:
             watch.cancel()  # who forgets the rest does not wait for it
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _each(
-        self, batch: list[ManifestFile], future: Future[_Batch], metrics: bool
+        self, batch: Sequence[ManifestFile], reads: list[EntriesRead | None], metrics: bool
     ) -> Iterator[tuple[ManifestFile, EntriesRead]]:
-        reads = future.result().reads
-        del future
         for n, manifest in enumerate(batch):
             read, reads[n] = reads[n], None  # whoever took one need not hold the others
             yield manifest, read or self.entries(manifest, metrics)

@@ -1,5 +1,5 @@
 """How much of the processor's time a command, or a question of a page, takes for a table, at most: so much for the
-bytes that it reads.
+bytes that it reads. And how much memory a command takes.
 
 Files of a few kilobytes may unpack to millions of entries, and lists may name each other's parts in ways that nobody
 foresaw. An honest table is far below this; what is not is refused, whatever loop or library is at it. The system counts
@@ -16,12 +16,14 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 from typing import ClassVar, TypeVar
 
 from explorer.errors import ExplorerError
 from explorer.progress import BytesRead, Cancelled, PartWatch, listener
 from explorer.spec.text.units import human_bytes
+from explorer.storage import limits
 
 T = TypeVar("T")
 
@@ -31,6 +33,11 @@ SECONDS, BYTES, SECONDS_PER_MB = 7.5, 2_000_000, 20.0
 starts; and more for each megabyte beyond."""
 CHILDREN_S = 0.5
 """The time of children is looked at each so many seconds."""
+STARTED_BYTES, MEMORY_PER_BYTE = 192 << 20, 64
+"""Bytes of memory that a command may have taken before it opens a table: they are part of its limit. And what it may
+take for each byte beyond BYTES that it reads."""
+MEMORY_S = 0.05
+"""The memory is looked at each so many seconds."""
 AGAIN_S = 0.25
 """What did not end is told again after so much of the processor."""
 LOOK_S, GRACE_S = 0.25, 1.0
@@ -39,16 +46,18 @@ so much more of the processor, is ended where it is."""
 
 
 class OutOfTime(BaseException):
-    """A table takes too much of the processor. No Exception: who copes with damaged files does not cope with this."""
+    """A table takes too much of the processor or of memory. No Exception: who copes with damaged files does not cope
+    with this."""
 
 
 class _Limit:
     """That of this process: the table, what was taken before it began, and what was read since; `refused` says that it
     was too much. `turn` is another one with each table, and when one ends; `depth` says how many commands are within
-    each other."""
+    each other. `held` is the memory when it began, in bytes."""
 
     table = refused = ""
     began = 0.0
+    held = 0
     turn = 0
     read = BytesRead()
     depth = 0
@@ -80,12 +89,14 @@ def begin(table: str) -> None:
     _Limit.table, _Limit.refused, _Limit.began, _Limit.read = table, "", _processor_seconds(), BytesRead()
     if watch := listener():
         watch.bytes_read = _Limit.read
+    _Limit.held = _held_bytes()
     seconds_for(0)
+    limits.limit()
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGPROF, _look)
         _set(SECONDS)
         _Limit.turn += 1
-        threading.Thread(target=_watch_children, args=(_Limit.turn,), name="time-limit", daemon=True).start()
+        threading.Thread(target=_watch, args=(_Limit.turn,), name="time-limit", daemon=True).start()
 
 
 def remove_limit() -> None:
@@ -102,18 +113,41 @@ def _processor_seconds() -> float:
     return time.process_time() + client.processor_seconds()
 
 
-def _watch_children(turn: int) -> None:
-    """Have the main thread look while it waits for children: the system's timer counts this process alone."""
+def _held_bytes() -> int:
+    """Bytes of memory of this process and of the children that decode for it, without mapped files, which the system
+    takes back when it must. 0 where the system does not tell."""
     from explorer.storage.decoder_process import client
 
+    with contextlib.suppress(OSError, ValueError):
+        _, resident, shared, *_ = map(int, Path("/proc/self/statm").read_text().split())
+        return (resident - shared) * os.sysconf("SC_PAGE_SIZE") + client.held_bytes()
+    return 0
+
+
+def _watch(turn: int) -> None:
+    """Have the main thread look when there is too little left: the system's timer counts neither children nor
+    memory."""
+    from explorer.storage.decoder_process import client
+
+    looks = 0
     while _Limit.depth and _Limit.turn == turn:
-        time.sleep(CHILDREN_S)
-        late = (
+        time.sleep(MEMORY_S)
+        looks += 1
+        late = looks % round(CHILDREN_S / MEMORY_S) == 0 and (
             client.processor_seconds() > 0  # else the timer tells
             and seconds_for(_Limit.read.total) < _processor_seconds() - _Limit.began
         )
-        if late and _Limit.depth and _Limit.turn == turn:
+        if (late or _is_too_large()) and _Limit.depth and _Limit.turn == turn:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGPROF)
+
+
+def _is_too_large() -> bool:
+    return _held_bytes() - _Limit.held > memory_for(_Limit.read.total)
+
+
+def memory_for(read: int) -> int:
+    """Bytes of memory that a command takes for so many bytes. Raises ExplorerError."""
+    return limits.limit() - STARTED_BYTES + MEMORY_PER_BYTE * max(0, read - BYTES)
 
 
 def seconds_for(read: int) -> float:
@@ -132,13 +166,18 @@ def _set(seconds: float) -> None:
 def _look(_: int, __: FrameType | None) -> None:
     read = _Limit.read.total
     taken = _processor_seconds() - _Limit.began
-    if (left := seconds_for(read) - taken) > 0:
+    left = seconds_for(read) - taken
+    if left > 0 and not _is_too_large():
         _set(max(left, 0.01))
         return
     _set(AGAIN_S)
+    if left > 0:
+        took, most, variable = "more memory than it may", f"{human_bytes(memory_for(read))} are", limits.VARIABLE
+    else:
+        took, most, variable = f"{taken:.1f} s of the processor", f"{seconds_for(read):.1f} s are", VARIABLE
     _Limit.refused = (
-        f"{_Limit.table}: refused: the command took {taken:.1f} s of the processor, and for the {human_bytes(read)} "
-        f"that it read of the table {seconds_for(read):.1f} s are the most; if you trust who wrote it, set {VARIABLE} "
+        f"{_Limit.table}: refused: the command took {took}, and for the {human_bytes(read)} "
+        f"that it read of the table {most} the most; if you trust who wrote it, set {variable} "
         f"to more, or ask for less where the command has an option for that (--help lists them)"
     )
     if watch := listener():

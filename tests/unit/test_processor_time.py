@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -17,7 +18,8 @@ from explorer.app.rights import Rights
 from explorer.cli import main
 from explorer.errors import ExplorerError
 from explorer.progress import BytesRead, Cancelled, PartWatch, Watch, check_cancellation, listener, steps
-from explorer.storage import cache, processor_time
+from explorer.spec.text.units import human_bytes
+from explorer.storage import cache, limits, processor_time
 from explorer.table import Table
 from tests.security.dimensions import make
 from tests.support import direct
@@ -57,6 +59,30 @@ def test_a_command_that_goes_on_is_refused(folder: Path, monkeypatch: pytest.Mon
     assert result.stderr.startswith(f"icedive: {folder}: refused: the command took ")
     assert processor_time.VARIABLE in result.stderr
     assert "Traceback" not in result.output
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell")
+def test_a_command_that_takes_too_much_memory_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def take(*_: Any, **__: Any) -> None:
+        until, kept = time.monotonic() + LOST, list[bytearray]()
+        while time.monotonic() < until and len(kept) < 2000:
+            kept.append(bytearray(b"x" * (1 << 20)))
+            time.sleep(0.005)
+        pytest.fail("nothing ended it")
+
+    monkeypatch.setattr(limits, "limit", lambda: processor_time.STARTED_BYTES + (100 << 20))
+    monkeypatch.setattr(Table, "lifecycle", take)
+    result = CliRunner().invoke(main, ["history", "lifecycle", str(folder)])
+    assert result.exit_code == 1
+    assert result.stderr.startswith(
+        f"icedive: {folder}: refused: the command took more memory than it may, and for the"
+    )
+    assert f"{human_bytes(100 << 20)} are the most; " in result.stderr
+    assert f"set {limits.VARIABLE} to more" in result.stderr
+
+
+def test_what_reads_more_may_take_more_memory() -> None:
+    assert processor_time.memory_for(10_000_000) - processor_time.memory_for(2_000_000) == 64 * 8_000_000
 
 
 def test_it_is_told_to_other_threads(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

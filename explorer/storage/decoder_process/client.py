@@ -51,6 +51,12 @@ def processor_seconds() -> float:
         return _ended + sum(worker.processor_seconds() for worker in _workers)
 
 
+def held_bytes() -> int:
+    """Return the bytes of memory that the children of this process hold, without mapped files."""
+    with _lock:
+        return sum(worker.held_bytes() for worker in _workers)
+
+
 def run(task: str, path: str, data: bytes, **arguments: Any) -> pa.Table:
     """Run a task of storage.decoder_process.worker on a file's bytes. `path` is for its errors alone. Raises
     UnreadableFile, Cancelled."""
@@ -138,6 +144,12 @@ class _Worker:
             times = psutil.Process(self._process.pid).cpu_times()
             self._seconds = float(times.user + times.system)
         return self._seconds
+
+    def held_bytes(self) -> int:
+        with contextlib.suppress(psutil.Error):  # it has ended
+            state = psutil.Process(self._process.pid).memory_info()
+            return int(state.rss - getattr(state, "shared", 0))
+        return 0
 
     def kill(self) -> None:
         global _ended
