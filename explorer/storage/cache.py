@@ -136,7 +136,7 @@ def _write(schema: pa.Schema, named: Mapping[str, pa.Table], scratch: str) -> No
     packed = schema.with_metadata({INDEX: json.dumps([_digest(schema), *named])})
     with pa.OSFile(scratch, "wb") as sink, pa.ipc.new_file(sink, packed) as writer:
         for table in named.values():
-            columns = [column.combine_chunks() for column in table.columns]
+            columns = [c.chunk(0) if c.num_chunks == 1 else c.combine_chunks() for c in table.columns]
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=packed))
 
 

@@ -4,6 +4,7 @@ several threads."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import threading
@@ -59,12 +60,17 @@ class ReadResult(Generic[T]):
     problems: tuple[Problem, ...]
     lasting: bool = True
 
+    @functools.cached_property
+    def size(self) -> int:
+        """The bytes of memory that it takes, about."""
+        return 1000 + int(getattr(self.value, "nbytes", 0))
+
 
 EntriesRead = ReadResult[pa.Table | None]
 
 
 def _bytes(read: EntriesRead) -> int:
-    return 1000 if read.value is None else int(read.value.nbytes) + 1000
+    return read.size
 
 
 def _unreadable(error: UnreadableFile) -> EntriesRead:
