@@ -33,6 +33,8 @@ ENDS_SOON = {"nesting": 44}
 """What a limit of its own ends."""
 GIVEN_UP = 60
 """Seconds of the processor after which a command is ended."""
+STARTING_S = 0.1
+"""Seconds in which a child becomes another program, at most."""
 FIRST = [
     "doctor {}", "inspect files {}", "inspect entries {} --view all", "plan {} id=1",
     "maintain preview {} remove-orphans", "overview {}", "export graph {} --format svg", "health {} --clustering",
@@ -126,7 +128,9 @@ def preloaded() -> Callable[[list[str]], int]:
 def _memory(process: psutil.Process, peak: list[int], over: threading.Event) -> None:
     while not over.wait(0.02):
         with suppress(psutil.Error):
-            all_of_it = [process, *process.children(recursive=True)]
+            children = process.children(recursive=True)
+            # Until it becomes another program, a child has the pages of its parent.
+            all_of_it = [process, *(one for one in children if time.time() - one.create_time() > STARTING_S)]
             states = [one.memory_info() for one in all_of_it]
             peak[0] = max(peak[0], sum(state.rss - getattr(state, "shared", 0) for state in states))
 
