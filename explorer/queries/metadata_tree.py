@@ -332,6 +332,11 @@ class MetadataTree:
                 self._older[path] = metadata
         return metadata
 
+    def held_metadata(self, paths: Iterable[str]) -> dict[str, TableMetadata]:
+        """Those of some older metadata files that were read already, by their paths and in their order."""
+        with self._lock:
+            return {path: metadata for path in paths if (metadata := self._older.get(path)) is not None}
+
     def metadata_ahead(self, paths: Iterable[str]) -> AbstractContextManager[None]:
         """In the block, fetch these metadata files of a store together; this thread is about to read them."""
         with self._lock:

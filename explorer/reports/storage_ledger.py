@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -63,10 +63,11 @@ def storage_ledger(table: Table, by: By = "", price: float | None = None, engine
     """
     now, meta = int(time.time() * 1000), table.metadata
     decided, refusal = retention_or_refusal(meta, now)
-    kept, kept_words = decided.snapshots_to_keep if decided else meta.snapshots, _cleanup_of_kept(decided, refusal)
+    kept = decided.snapshots_to_keep if decided else meta.snapshots
     ranks = Ranks.of(meta, {snapshot.snapshot_id for snapshot in kept})
     stored = add_up_files(table.tree.by(engine, "storage"), ranks, by, now)
     sums = stored.sums
+    kept_words = _cleanup_of_kept(decided, refusal, _needing(ranks, sums))
     groups = []
     for name in GROUPS:
         own = sums.filter(pc.equal(sums["group"].cast(pa.string()), name))
@@ -169,8 +170,20 @@ def _refused(sums: pa.Table) -> int:
     )
 
 
-def _cleanup_of_kept(decided: Retention | None, refusal: str) -> Cleanup:
-    kept = {keeper.rule for one in decided.snapshots for keeper in one.keepers} if decided else set()
+def _needing(ranks: Ranks, sums: pa.Table) -> set[int]:
+    """The older snapshots that stay and need files that no newer one needs."""
+    own = sums.filter(pc.equal(sums["group"].cast(pa.string()), "kept"))
+    return {ranks.snapshots[rank].snapshot_id for rank in pc.unique(own["rank"]).to_pylist()}
+
+
+def _cleanup_of_kept(decided: Retention | None, refusal: str, needing: Collection[int]) -> Cleanup:
+    """Why the files stay that older snapshots need, by the rules that keep these snapshots."""
+    kept = {
+        keeper.rule
+        for one in (decided.snapshots if decided else ())
+        if one.snapshot.snapshot_id in needing
+        for keeper in one.keepers
+    }
     why = "; ".join(words for rule, words in KEPT_SINCE.items() if rule in kept) or refusal
     words = f"No newer snapshot needs these files. An expiry leaves them: {why}."
     more = "maintain preview expire says why for each snapshot, and with -O older_than=TIME what goes if fewer stay."

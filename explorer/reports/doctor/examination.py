@@ -41,6 +41,7 @@ from explorer.spec.doctor.finding_groups import group_findings
 from explorer.spec.doctor.findings import Finding, RuleChoice, finding, uncounted_paths
 from explorer.spec.doctor.insert_by_path import has_columns
 from explorer.spec.doctor.loading import find_load_faults
+from explorer.spec.doctor.lost_statistics import lost_statistics
 from explorer.spec.doctor.manifest_list_rules import (
     Lists,
     ManifestFacts,
@@ -347,6 +348,7 @@ class Examination:
                     snapshots=(now.snapshot_id,),
                     node=("statistics", files[-1].path),
                 )
+        yield from lost_statistics(meta, table.tree.held_metadata(older))
         for file in meta.statistics:
             about: dict[str, Any] = {"snapshots": (file.snapshot_id,), "node": ("statistics", file.path)}
             about |= of_gone_snapshot(meta, file)

@@ -81,7 +81,8 @@ class Expiry:
         if decided.snapshots_to_expire and not gone.files:
             yield f"No data file goes: snapshots that stay need those of the others.{self._hidden_rows()}"
         if self.statistics:
-            yield f"{count(len(self.statistics), 'statistics file')} of them would be removed."
+            none = "" if len(self.statistics) < len(meta.statistics) else ", and the table would have none"
+            yield f"{count(len(self.statistics), 'statistics file')} of them would be removed{none}."
         for name, ids in (("schema", self.schemas), ("partition spec", self.specs)):
             if ids:
                 some = ", ".join(map(str, ids[:20])) + (", …" if len(ids) > 20 else "")

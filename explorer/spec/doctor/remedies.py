@@ -258,7 +258,7 @@ def remedy(
         kept=_kept(situation) if rule == "file-missing" else "",
         distinct=_distinct(situation, f"{catalog}.{name}"),
         fields="partition field" if rule == "last-partition-id-low" else "column",
-        renewed=statistics_renewal(fault, rule == "statistics-stale") if fault and letter == "S" else "",
+        renewed=statistics_renewal(fault, rule == "statistics-stale", location) if fault and letter == "S" else "",
         fitted=fitting_statement(fault) if fault and letter == "J" else "",
         corrected=value_corrections(fault) if fault and letter == "Q" else "",
         regained=commit_recovery(fault) if fault and letter == "A" else "",

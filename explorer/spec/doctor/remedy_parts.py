@@ -169,12 +169,13 @@ def unnamed_commit_recovery(
     )
 
 
-def statistics_renewal(fault: FindingSubject, is_stale: bool) -> str:
+def statistics_renewal(fault: FindingSubject, is_stale: bool, location: str = "") -> str:
     """Say how statistics are computed anew.
 
     Args:
         fault: What is wrong with a statistics file.
-        is_stale: Whether it is only older than the current snapshot.
+        is_stale: Whether it is only older than the current snapshot, or there is none any more.
+        location: Where the metadata file has, or had, it.
 
     Returns:
         Sentences. Spark returns partition statistics of a snapshot that has some, and counts on from those of its
@@ -183,12 +184,12 @@ def statistics_renewal(fault: FindingSubject, is_stale: bool) -> str:
     meta, path = fault.metadata, fault.node[1] if fault.node else ""
     file = next((f for f in meta.statistics if f.path == path), None)
     call = f"CALL {fault.catalog}.system."
-    if file is None or "partition" not in file.kind:
+    if "partition" not in (file.kind if file else location):
         is_older = file is not None and not is_stale and file.snapshot_id != meta.current_snapshot_id
         of = f"table => '{fault.text}', snapshot_id => {file.snapshot_id}" if file and is_older else f"'{fault.text}'"
         return f"{call}compute_table_stats({of}) writes new ones."
     compute = f"{call}compute_partition_stats('{fault.text}')"
-    if is_stale:
+    if is_stale or file is None:
         return f"{compute} writes new ones."
     ids = [f.snapshot_id for f in meta.statistics if f.kind == file.kind]
     if fault.rule != "partition-counts":

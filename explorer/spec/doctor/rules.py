@@ -90,7 +90,7 @@ RULES = (
     Rule(51, "next-row-id", "error", "next-row-id is at or below an assigned row id", "Row Lineage"),
     Rule(52, "totals-differ", "warning", "A summary's totals are not those of the entries", "rs#2390, #12823"),
     Rule(53, "operation-contradicts", "warning", "A snapshot's operation contradicts its changes", _SNAPSHOTS),
-    Rule(54, "statistics-stale", "info", "Statistics are older than the data", "Table Statistics"),
+    Rule(54, "statistics-stale", "info", "The current snapshot has no statistics of its own", "Table Statistics"),
     Rule(55, "orphan-files", "info", "Files that nothing leads to", "#4194", depth="files"),
     Rule(56, "id-beyond-64-bits", "error", "An id has no place in 64 bits", _SNAPSHOTS),
     Rule(57, "entry-invalid", "error", "An entry's fields contradict the spec", _FILES),
