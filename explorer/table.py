@@ -154,7 +154,7 @@ class Table:
     def resolve(self, snapshot: str | int | None = None) -> Resolved:
         """The snapshot meant; None is the current one. See spec.snapshots.snapshot_names.resolve_snapshot. Raises
         NotFoundInTable."""
-        return resolve_snapshot(self.metadata, snapshot)
+        return resolve_snapshot(self.metadata, snapshot, lambda: self.log_gaps)
 
     @property
     def snapshots(self) -> Collection:
@@ -369,7 +369,7 @@ class Table:
         return life
 
     def lineage(self) -> list[LineageEntry]:
-        """All snapshots with their place in the lineage: current, ancestor, branch, staged, abandoned, and why."""
+        """All snapshots with their place (current, ancestor, cut off, branch, staged, abandoned), and why."""
         return lineage(self.metadata, self.log_gaps)
 
     @cached_property

@@ -70,7 +70,7 @@ def lineage(table: Table) -> Answer[Any]:
     """Show the lineage of snapshots beside the snapshot log, and explain where they differ.
 
     Returns:
-        A row for each snapshot: its place (current, ancestor, branch, staged, abandoned) and why;
+        A row for each snapshot: its place (current, ancestor, cut off, branch, staged, abandoned) and why;
         beside it what was current when.
 
     Example:

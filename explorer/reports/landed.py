@@ -29,7 +29,7 @@ def find_landed(table: Table, wanted: str, engine: Engine = "auto") -> Landed:
     """
     metadata = table.metadata
     if reasons := matching_snapshots(metadata, wanted):
-        return landed(metadata, wanted, reasons)
+        return landed(metadata, wanted, reasons, table.log_gaps)
     if not looks_like_a_file(wanted):
         return _with_unnamed(table, landed(metadata, wanted, {}))
     try:
@@ -43,7 +43,7 @@ def find_landed(table: Table, wanted: str, engine: Engine = "auto") -> Landed:
         e.snapshot_id: f"it added {shorten(life.file_path, 200)}" for e in life.events if e.logical_status == "ADDED"
     }
     added = added or {life.events[0].snapshot_id: "it is the oldest that is left which lists the file"}
-    answer = landed(metadata, wanted, added)
+    answer = landed(metadata, wanted, added, table.log_gaps)
     current = metadata.current_snapshot_id
     live = any(e.snapshot_id == current and e.logical_status in ("ADDED", "EXISTING") for e in life.events)
     deleted = f", deleted by {life.deleted_by}" if life.deleted_by else ""

@@ -18,6 +18,7 @@ from explorer.reports.maintenance.previews import Preview, preview
 from explorer.reports.maintenance.procedure_calls import is_printable, table_in_sql
 from explorer.reports.maintenance.refusals import check_readable_by_iceberg
 from explorer.spark_engine.engine_choice import Engine
+from explorer.spec.commits.whole_file_commits import copy_on_write_words
 from explorer.spec.layout.file_origins import ORIGINS
 from explorer.spec.layout.storage_ledger import By, Cleanup, LedgerGroup, LedgerLine, StorageLedger
 from explorer.spec.layout.stored_files import GROUPS, KINDS, OLDER_METADATA, Ranks, StorageGroup
@@ -68,13 +69,17 @@ def storage_ledger(table: Table, by: By = "", price: float | None = None, engine
     stored = add_up_files(table.tree.by(engine, "storage"), ranks, by, now)
     sums = stored.sums
     kept_words = _cleanup_of_kept(decided, refusal, _needing(ranks, sums))
+    held = next((name for name in ("kept", "expired") if name in pc.unique(sums["group"]).to_pylist()), "")
     groups = []
     for name in GROUPS:
         own = sums.filter(pc.equal(sums["group"].cast(pa.string()), name))
         if lines := _lines(name, own):
             title = GROUPS[name] + (IN_DOUBT if stored.unknown and name in ("unused", "young") else "")
             size = sum(line.bytes for line in lines)
-            groups.append(LedgerGroup(name, title, lines, _cleanup(table, name, size, stored, kept_words, engine)))
+            cleanup = _cleanup(table, name, size, stored, kept_words, engine)
+            if name == held and (words := _copy_on_write(table)):
+                cleanup = replace(cleanup, words=(*cleanup.words, words))
+            groups.append(LedgerGroup(name, title, lines, cleanup))
     elsewhere = sums.filter(sums["elsewhere"])
     outside = (_total(elsewhere, "files"), _total(elsewhere, "bytes"))
     return StorageLedger(
@@ -188,6 +193,12 @@ def _cleanup_of_kept(decided: Retention | None, refusal: str, needing: Collectio
     words = f"No newer snapshot needs these files. An expiry leaves them: {why}."
     more = "maintain preview expire says why for each snapshot, and with -O older_than=TIME what goes if fewer stay."
     return Cleanup((words, more) if decided else (words,))
+
+
+def _copy_on_write(table: Table) -> str:
+    """What commits cost that replaced whole files; empty where there are none, or the statement cannot be printed."""
+    name = table_in_sql(table)
+    return copy_on_write_words(table.metadata, name) if is_printable(table, f"ALTER TABLE {name}") else ""
 
 
 def _cleanup_of_unused(table: Table, stored: StoredFiles, engine: Engine) -> Cleanup:

@@ -18,7 +18,7 @@ from explorer.spec.commits.unnamed_commits import is_of_folder
 from explorer.spec.doctor.findings import Finding, finding
 from explorer.spec.doctor.remedy_cases import BEGUN_ANEW, NOT_IN_TABLE, OTHER_TABLE
 from explorer.spec.doctor.remedy_parts import unnamed_commit_recovery
-from explorer.spec.snapshots.lineage import ancestry
+from explorer.spec.snapshots.branches import NO_BRANCH, branch_of_each
 from explorer.spec.snapshots.log_gaps import log_begins
 from explorer.spec.text.names import NOWHERE, ONE_WORD, base_name, first_of, in_sql
 from explorer.spec.text.units import count, instant
@@ -161,15 +161,24 @@ def log_rules(table: Table) -> Iterator[Finding]:
 
 
 def log_gap_rules(table: Table) -> Iterator[Finding]:
-    """Rule 78: ancestors of the current snapshot that were current, and that the snapshot log lacks."""
+    """Rule 78: ancestors of the current snapshot that were current, and that the snapshot log lacks; also snapshots of
+    which an expiry hides whether they are ancestors."""
     meta, gaps, begins = table.metadata, table.log_gaps, log_begins(table.metadata)
-    line = ancestry(meta, meta.current_snapshot_id)[1:]
+    of_branches = branch_of_each(meta)
+    beside = [
+        s.snapshot_id for s in reversed(meta.by_number)
+        if s.snapshot_id in gaps.line.unknown and of_branches[s.snapshot_id] == NO_BRANCH and "wap.id" not in s.summary
+    ]  # fmt: skip
+    line = [*gaps.line.kept[1:], *beside]
     lost = [own for own in line if own in gaps.lost]
     unknown = [own for own in line if own in gaps.unknown]
     if not (lost or unknown) or (begins is None and not gaps.taken_by):  # the log is optional
         return
     found = lost or unknown
-    those = f"{count(len(found), 'ancestor')} of the current snapshot"
+    are_ancestors = gaps.line.unknown.isdisjoint(found)
+    those = (
+        f"{count(len(found), 'ancestor')} of the current snapshot" if are_ancestors else count(len(found), "snapshot")
+    )
     current = ("were current" if len(found) > 1 else "was current") if lost else "may have been current"
     at = [gaps.lost[own][-1] for own in lost]
     more = f" {len(unknown):,} older ones may have been current too." if lost and unknown else ""

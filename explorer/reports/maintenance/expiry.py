@@ -14,7 +14,13 @@ from explorer.reports.maintenance.refusals import read_through
 from explorer.spec.commits.sink_positions import sink_positions
 from explorer.spec.maintenance.reachability import Reach, reach
 from explorer.spec.snapshots.ancestors import parents_of, reachable_snapshots
-from explorer.spec.snapshots.reader_positions import ReaderOutcome, ReaderPosition, ReaderUse, reader_outcomes
+from explorer.spec.snapshots.reader_positions import (
+    HistoryLeft,
+    ReaderOutcome,
+    ReaderPosition,
+    ReaderUse,
+    reader_outcomes,
+)
 from explorer.spec.snapshots.refs import free_ref_name
 from explorer.spec.snapshots.retention import Retention, retention, unused_bytes, unused_metadata
 from explorer.spec.text.names import first_of, runs, shorten, snapshot_name, snapshot_ordinals
@@ -68,6 +74,8 @@ class Expiry:
         snapshots = count(len(decided.snapshots_to_expire), "snapshot")
         lost = "; time travel to them ends" if decided.snapshots_to_expire else ""
         yield f"{snapshots} of {len(meta.snapshots)} would expire{lost}."
+        if decided.snapshots_to_expire:
+            yield from self._history_words()
         yield from self._reader_words()
         yield from filter(None, (self.cut_off_warning(table), self.sink_warning()))
         unknown = ", since metadata has no sizes of manifest lists" if gone.manifest_lists and not gone.bytes else ""
@@ -93,6 +101,22 @@ class Expiry:
                 )
         yield from (f"The {r.ref.type} {r.ref.name} would go: {r.reason}." for r in decided.refs if not r.kept)
         yield from _retention_words(meta, decided)
+
+    def _history_words(self) -> Iterator[str]:
+        """What ends for snapshots that stay: an expiry drops the lines of the log before that of one that goes, and
+        cuts off the ancestors before it."""
+        meta, ordinals = self.metadata, snapshot_ordinals(self.metadata)
+        now, then = HistoryLeft.all_of(meta), HistoryLeft.after(meta, self.decided)
+        logged = {entry.snapshot_id for entry in now.log} - {entry.snapshot_id for entry in then.log}
+        linked = {s.snapshot_id for s in now.main} - {s.snapshot_id for s in then.main}
+        no_time, cut_off = ([i for i in ordinals if i in some & set(then.snapshot_ids)] for some in (logged, linked))
+        if no_time:
+            which = f"VERSION AS OF {no_time[0]}" if len(no_time) == 1 else "VERSION AS OF with their ids"
+            names = runs(snapshot_name(i, ordinals) for i in no_time)
+            yield f"TIMESTAMP AS OF no longer finds {names}, which {_stay(no_time)}: {which} does."
+        if cut_off:
+            names = runs(snapshot_name(i, ordinals) for i in cut_off)
+            yield f"rollback_to_snapshot no longer goes to {names}: set_current_snapshot does."
 
     def _work_words(self) -> str:
         """What a procedure has to do for it, and what makes that faster (Iceberg Java 1.12:
@@ -197,6 +221,10 @@ class Expiry:
                     "reason": f"{kind}: no snapshot left leads to it",
                     "bytes": size,
                 }
+
+
+def _stay(snapshots: Sequence[int]) -> str:
+    return "stays" if len(snapshots) == 1 else "stay"
 
 
 def _number_words(goes_on: int, readers: int) -> str:

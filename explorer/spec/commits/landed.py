@@ -4,19 +4,20 @@ summaries record; and where its snapshots are now."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.commits.kept_commits import kept_commits
 from explorer.spec.snapshots.lineage import LineageEntry, LineagePlace, ancestry, lineage
+from explorer.spec.snapshots.log_gaps import LogGaps, log_gaps
 from explorer.spec.snapshots.snapshot_names import time_ms
 from explorer.spec.text.names import first_of, shorten, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import count, instant, parse_int64, whole
 
 PLACES: Mapping[LineagePlace, str] = {
-    "current": "in main", "ancestor": "in main", "branch": "only on a branch or tag", "staged": "staged, not published",
-    "abandoned": "rolled back", "detached": "in no branch or tag",
+    "current": "in main", "ancestor": "in main", "cut off": "in main", "branch": "only on a branch or tag",
+    "staged": "staged, not published", "abandoned": "rolled back", "detached": "in no branch or tag",
 }  # fmt: skip
 """Where a snapshot is now, by its place in the lineage."""
 LONG = 200
@@ -70,25 +71,26 @@ class Landed:
         return self.in_main and bool(self.still_staged)
 
 
-def landed(metadata: TableMetadata, wanted: str, reasons: Mapping[int, str]) -> Landed:
+def landed(metadata: TableMetadata, wanted: str, reasons: Mapping[int, str], gaps: LogGaps | None = None) -> Landed:
     """Say where snapshots are that something led to.
 
     Args:
         metadata: The table's.
         wanted: What was asked for, as a person wrote it.
         reasons: Why each snapshot fits, by its id.
+        gaps: What older metadata files tell of main's history; None to go by this one alone.
 
     Returns:
         The answer. Where nothing fits it says what the table no longer knows.
     """
-    entries = [entry for entry in lineage(metadata) if entry.snapshot_id in reasons]
+    gaps = gaps or log_gaps(metadata)
+    entries = [entry for entry in lineage(metadata, gaps) if entry.snapshot_id in reasons]
     snapshots = tuple(_landed(entry, reasons[entry.snapshot_id]) for entry in entries)
     picked = {snapshot.summary.get("source-snapshot-id") for snapshot in metadata.snapshots}
     staged = (one for one in snapshots if one.where == PLACES["staged"] and str(one.snapshot_id) not in picked)
     still_staged = tuple(one.snapshot for one in staged)
-    return Landed(
-        wanted, snapshots, _words(metadata, shorten(wanted, LONG), snapshots, len(still_staged)), still_staged
-    )
+    words = _words(metadata, shorten(wanted, LONG), snapshots, len(still_staged), gaps.line.unknown)
+    return Landed(wanted, snapshots, words, still_staged)
 
 
 def _landed(entry: LineageEntry, why: str) -> LandedSnapshot:
@@ -140,7 +142,13 @@ def _is_amount(key: str) -> bool:
     return bool(re.match(r"(?:added|removed|deleted|total|changed|manifests|entries)-", key))
 
 
-def _words(metadata: TableMetadata, wanted: str, snapshots: Sequence[LandedSnapshot], still_staged: int) -> str:
+def _words(
+    metadata: TableMetadata,
+    wanted: str,
+    snapshots: Sequence[LandedSnapshot],
+    still_staged: int,
+    unknown: Collection[int],
+) -> str:
     if not snapshots:
         lost = "icedive doctor TABLE tells of metadata files whose commits were lost."
         kept = kept_commits(metadata)
@@ -155,6 +163,8 @@ def _words(metadata: TableMetadata, wanted: str, snapshots: Sequence[LandedSnaps
         by_place.setdefault(one.where, []).append(one.snapshot)
     found = "; ".join(f"{first_of(names, 5)}: {where}" for where, names in by_place.items())
     verdict = "It landed" if "in main" in by_place else "It is not in main's history"
+    if verdict != "It landed" and any(one.snapshot_id in unknown for one in snapshots):
+        verdict = "Whether it is in main's history is not known, since snapshots of main have expired"
     if still_staged and "in main" in by_place:
         verdict = f"It landed in part: {still_staged:,} of {len(snapshots):,} are staged alone"
     return f"{verdict}. {found[0].upper()}{found[1:]}.{_empty_deletes(metadata, snapshots)}"

@@ -11,11 +11,20 @@ from explorer.model.metadata import Snapshot
 from explorer.progress import steps
 
 Parents = Mapping[int, int | None]
+NO_PARENTS: Parents = {}
 
 
 def parents_of(snapshots: Iterable[Snapshot]) -> dict[int, int | None]:
     """Return the parent of each snapshot; None where it has expired or never was."""
     named = {s.snapshot_id: s.parent_snapshot_id for s in snapshots}
+    return {own: parent if parent in named else None for own, parent in named.items()}
+
+
+def with_former_parents(snapshots: Iterable[Snapshot], former: Parents) -> Parents:
+    """Return the parent of each snapshot as parents_of does, with those that older metadata files have, also of
+    snapshots that have expired since."""
+    named = {s.snapshot_id: s.parent_snapshot_id for s in snapshots}
+    named = {**former, **{own: former.get(own) if parent is None else parent for own, parent in named.items()}}
     return {own: parent if parent in named else None for own, parent in named.items()}
 
 
@@ -48,10 +57,11 @@ class Ancestors:
     """Answers whether one snapshot is another, or descends from it.
 
     Each snapshot gets the interval in which the descendants come when all are visited depth first. Parents may run in
-    a circle, which only a damaged table has: there each descends from each."""
+    a circle, which only a damaged table has: there each descends from each. `former` are parents by older metadata
+    files."""
 
-    def __init__(self, snapshots: Sequence[Snapshot]) -> None:
-        parents = parents_of(snapshots)
+    def __init__(self, snapshots: Sequence[Snapshot], former: Parents = NO_PARENTS) -> None:
+        parents = with_former_parents(snapshots, former)
         self._circle = _circles(parents)
         children: dict[int | None, list[int]] = {}
         for own, parent in parents.items():

@@ -9,14 +9,23 @@ from typing import Literal
 
 from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.progress import steps
-from explorer.spec.snapshots.ancestors import Ancestors, parents_first, parents_of, reachable_snapshots
+from explorer.spec.snapshots.ancestors import (
+    Ancestors,
+    Parents,
+    parents_first,
+    parents_of,
+    reachable_snapshots,
+    with_former_parents,
+)
 from explorer.spec.snapshots.log_gaps import LogGaps, log_gaps, shown_file
 from explorer.spec.text.names import first_named, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import instant, parse_int64
 
-LineagePlace = Literal["current", "ancestor", "branch", "staged", "abandoned", "detached"]
+LineagePlace = Literal["current", "ancestor", "cut off", "branch", "staged", "abandoned", "detached"]
 LEFT = "a rollback or a reset left it"
+NOT_KNOWN = "whether the current snapshot descends from it is not known: snapshots between them may have expired"
 BEGAN_ANEW = "the table was replaced (CREATE OR REPLACE), or a writer began anew"
+FORGOTTEN = f"{BEGAN_ANEW}, or pyiceberg expired its parent"
 MAX_CHAIN = 20
 """Snapshots of a circle that a sentence names."""
 How = Literal["commit", "rollback", "fast-forward", "jump", "expired", "begins"]
@@ -24,9 +33,9 @@ How = Literal["commit", "rollback", "fast-forward", "jump", "expired", "begins"]
 
 @dataclass(frozen=True)
 class LineageEntry:
-    """One snapshot in the lineage. `kind` is current, ancestor (of the current one), branch (only on another branch or
-    tag), staged (write-audit-publish, on no ref), abandoned (was current once, on no ref now) or detached. `notes`
-    explain."""
+    """One snapshot in the lineage. `kind` is current, ancestor (of the current one), cut off (an ancestor, from which a
+    snapshot that has expired cuts off), branch (only on another branch or tag), staged (write-audit-publish, on no
+    ref), abandoned (was current once, on no ref now) or detached. `notes` explain."""
 
     snapshot_id: int
     snapshot: str
@@ -81,8 +90,18 @@ def lineage(metadata: TableMetadata, gaps: LogGaps | None = None) -> list[Lineag
             kind = "current"
         elif own in on_main:
             kind = "ancestor"
+        elif own in gaps.line.cut_off:
+            kind = "cut off"
+            notes.append(
+                "the current snapshot descends from it, but a snapshot between them has expired: rollback_to_snapshot "
+                "refuses it, and set_current_snapshot goes to it"
+            )
+            notes += [] if own in on_refs else ["no ref leads to it"]
         elif own in on_refs:
             kind = "branch"
+        elif own in was_current and own in gaps.line.unknown:
+            kind = "detached"
+            notes.append(f"it was current once, and no ref leads to it; {NOT_KNOWN}")
         elif own in was_current:
             kind = "abandoned"
             by = replaced.get(own)
@@ -94,6 +113,7 @@ def lineage(metadata: TableMetadata, gaps: LogGaps | None = None) -> list[Lineag
             kind = "detached"
             known = "whether it was current is not known" if own in gaps.unknown else "it was never current"
             notes.append(f"no ref leads to it, and {known}")
+            notes += [NOT_KNOWN] if own in gaps.line.unknown else []
         if own in gaps.lost:
             notes.append(f"it was current, by {shown_file(gaps.source)}: the snapshot log lacks it")
         elif own in gaps.with_later and kind == "ancestor":
@@ -190,25 +210,28 @@ def newer(metadata: TableMetadata, one: Snapshot | None, other: Snapshot | None)
     return max(one, other, key=age)
 
 
-def _with_missing_ancestor(by_id: Mapping[int, Snapshot]) -> set[int]:
-    """The snapshots that have an ancestor whose parent has expired."""
+def _with_missing_ancestor(by_id: Mapping[int, Snapshot], former: Parents) -> set[int]:
+    """The snapshots that have an ancestor whose parent has expired and is not known from older metadata files."""
     broken: set[int] = set()
-    parents = parents_of(by_id.values())
+    parents = with_former_parents(by_id.values(), former)
     for own in parents_first(parents):
         parent = parents[own]
-        if parent in broken or (parent is None and by_id[own].parent_snapshot_id is not None):
+        named = by_id[own].parent_snapshot_id if own in by_id else None
+        if parent in broken or (parent is None and (named or former.get(own)) is not None):
             broken.add(own)
     return broken
 
 
 def _replaced(metadata: TableMetadata) -> dict[int, Snapshot]:
-    """Snapshots that were left when one without a parent became current, with that one."""
+    """Snapshots that were left when a newer one without a parent became current, with that one."""
     by_id, parents = {s.snapshot_id: s for s in metadata.snapshots}, parents_of(metadata.snapshots)
+    ordinals = snapshot_ordinals(metadata)
     replaced: dict[int, Snapshot] = {}
     previous: int | None = None
     for entry in metadata.snapshot_log:
         own = entry.snapshot_id
-        if previous not in (None, own) and own in by_id and by_id[own].parent_snapshot_id is None:
+        is_newer = previous is not None and ordinals.get(own, 0) > ordinals.get(previous, 0)
+        if is_newer and own in by_id and by_id[own].parent_snapshot_id is None:
             at: int | None = previous
             while at is not None and at not in replaced:
                 replaced[at] = by_id[own]
@@ -223,9 +246,11 @@ def _beginning(metadata: TableMetadata, own: int, gaps: LogGaps) -> tuple[How, s
     name, snapshot = snapshot_name(own, ordinals), metadata.snapshot(own)
     if snapshot is None:
         return "expired", f"{own} has expired since"
-    if snapshot.parent_snapshot_id is None:
+    former = Ancestors(metadata.snapshots, gaps.former_parents)
+    before = [*ancestry(metadata, own)[1:], *(i for i in gaps.line.cut_off if i != own and former.has(own, i))]
+    parent = gaps.former_parents.get(own) if snapshot.parent_snapshot_id is None else snapshot.parent_snapshot_id
+    if parent is None:
         return "commit", f"{name} was committed on top of nothing"
-    before = ancestry(metadata, own)[1:]
     if not before:
         return "commit", f"the log begins with {name}, whose parent has expired"
     if lost := [i for i in before if i in gaps.lost]:
@@ -243,8 +268,8 @@ def current_log(metadata: TableMetadata, gaps: LogGaps | None = None) -> list[Lo
     ordinals = snapshot_ordinals(metadata)
     by_id = {s.snapshot_id: s for s in metadata.snapshots}
     twice = Counter(s.snapshot_id for s in metadata.snapshots)
-    ancestors = Ancestors(metadata.snapshots)
-    broken = _with_missing_ancestor(by_id)
+    ancestors, former = Ancestors(metadata.snapshots), Ancestors(metadata.snapshots, gaps.former_parents)
+    broken = _with_missing_ancestor(by_id, gaps.former_parents)
     result: list[LogEntry] = []
     previous: int | None = None
     later: list[int] = []  # times of lines that no line after them has reached
@@ -267,10 +292,20 @@ def current_log(metadata: TableMetadata, gaps: LogGaps | None = None) -> list[Lo
             how, reason = "rollback", f"the table went back from {before} to its ancestor {name}"
         elif ancestors.has(own, previous):
             how, reason = "fast-forward", f"{name} descends from {before}: several commits became current at once"
+        elif former.has(previous, own):
+            how, reason = "rollback", f"the table went back from {before} to its ancestor {name}"
+        elif former.has(own, previous):
+            how, reason = "expired", f"{name} descends from {before}, and what came between has expired"
         elif own in broken and ordinals.get(previous, 0) < ordinals[own]:
             how, reason = "expired", f"whether {name} descends from {before} is not known: an ancestor has expired"
-        elif snapshot.parent_snapshot_id is None:
-            how, reason = "jump", f"{name} has no parent: {BEGAN_ANEW}"
+        elif previous in broken and ordinals[own] < ordinals.get(previous, 0):
+            reason = f"{name} was set by hand: whether {before} descends from it is not known, since ancestors have"
+            how, reason = "jump", f"{reason} expired"
+        elif snapshot.parent_snapshot_id is None and ordinals[own] > ordinals.get(previous, 0):
+            is_known = own in gaps.former_parents or ordinals[own] - ordinals.get(previous, 0) == (
+                snapshot.sequence_number - (by_id[previous].sequence_number if previous in by_id else 0)
+            )
+            how, reason = "jump", f"{name} has no parent: {BEGAN_ANEW if is_known else FORGOTTEN}"
         else:
             how, reason = "jump", f"{name} does not descend from {before}: set by hand, or from another branch"
         while later and later[-1] <= entry.timestamp_ms:

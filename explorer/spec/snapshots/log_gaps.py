@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.model.metadata import Snapshot, SnapshotLogEntry, TableMetadata
 from explorer.spec.commits.costs import committed_with_later, metadata_files
-from explorer.spec.snapshots.ancestors import Ancestors
+from explorer.spec.snapshots.main_line import NO_LINE, MainLine, main_line
 from explorer.spec.text.names import base_name, metadata_name
 from explorer.spec.text.units import instant
 
@@ -31,6 +31,9 @@ class LogGaps:
         source: The newest older metadata file that was found to have lines which this one lacks; empty for none.
         taken_by: The metadata file whose commit took the lines out; empty where that is not known, or no file had them.
         is_expiry: Whether a snapshot that has expired stood behind the lines: Iceberg drops all lines before it then.
+        former_log: The snapshot log of `source`, where it has lines that this one lacks.
+        former_parents: The parents of snapshots as older metadata files have them, also of those that have expired.
+        line: The ancestors of the current snapshot, as far as these parents lead.
     """
 
     lost: Mapping[int, tuple[int, ...]]
@@ -40,6 +43,9 @@ class LogGaps:
     source: str = ""
     taken_by: str = ""
     is_expiry: bool = False
+    former_log: Sequence[SnapshotLogEntry] = ()
+    former_parents: Mapping[int, int | None] = field(default_factory=dict)
+    line: MainLine = NO_LINE
 
     def taken_words(self) -> str:
         """How the lines were lost, in words; empty where none were."""
@@ -76,8 +82,10 @@ def log_gaps(metadata: TableMetadata, older: ReadOlder | None = None) -> LogGaps
     lost: dict[int, tuple[int, ...]] = {}
     beside: set[int] = set()
     sources: list[str] = []
+    former: dict[int, int | None] = {}
+    files = {own: path for own, path in metadata_files(metadata).items() if path != metadata.metadata_location}
+    older = _noting_parents(older, former) if older is not None else None
     if older is not None and absent.keys() - together:
-        files = {own: path for own, path in metadata_files(metadata).items() if path != metadata.metadata_location}
         by_age = sorted(absent.keys() - together, key=lambda i: -(absent[i].timestamp_ms or 0))
         newest_first = [own for own in by_age if own in files]
         # of a log that was lost the newest file has all lines: the others are asked for where it does not
@@ -96,12 +104,40 @@ def log_gaps(metadata: TableMetadata, older: ReadOlder | None = None) -> LogGaps
                     break
     left = absent.keys() - together - lost.keys() - beside
     covered = {i for i in left if begins is not None and (absent[i].timestamp_ms or 0) >= begins}
-    unknown = set(left - covered)
-    if not lost or older is None:
-        return LogGaps(lost, together, frozenset(beside | covered), frozenset(unknown))
-    newest = max(lost, key=lambda i: max(lost[i]))
-    source, taken_by, is_expiry = _when_taken(metadata, newest, sources[0], older)
-    return LogGaps(lost, together, frozenset(beside | covered), frozenset(unknown), source, taken_by, is_expiry)
+    unknown = frozenset(left - covered)
+    gaps = LogGaps(lost, together, frozenset(beside | covered), unknown, former_parents=former)
+    if lost and older is not None:
+        newest = max(lost, key=lambda i: max(lost[i]))
+        source, taken_by, is_expiry, log = _when_taken(metadata, newest, sources[0], older)
+        gaps = replace(gaps, source=source, taken_by=taken_by, is_expiry=is_expiry, former_log=log)
+    return replace(gaps, line=_line(metadata, files, former, older))
+
+
+def _noting_parents(older: ReadOlder, former: dict[int, int | None]) -> ReadOlder:
+    """Read older metadata files, and note which parents they have."""
+
+    def read(paths: Sequence[str]) -> Iterator[TableMetadata | None]:
+        for file in older(paths):
+            for snapshot in file.snapshots if file else ():
+                parent = snapshot.parent_snapshot_id
+                former[snapshot.snapshot_id] = former.get(snapshot.snapshot_id) if parent is None else parent
+            yield file
+
+    return read
+
+
+def _line(
+    metadata: TableMetadata, files: Mapping[int, str], former: Mapping[int, int | None], older: ReadOlder | None
+) -> MainLine:
+    """The ancestors of the current snapshot. The metadata file of the commit after an expired one has its parents."""
+    asked: set[str] = set()
+    while True:
+        line = main_line(metadata, former)
+        file = next((files[own] for own in reversed(line.kept) if own in files), None)
+        if older is None or not line.unknown or file is None or file in asked or len(asked) == FILES_ASKED:
+            return line
+        asked.add(file)
+        list(older([file]))
 
 
 def log_begins(metadata: TableMetadata) -> int | None:
@@ -121,19 +157,21 @@ def _current_once(then: TableMetadata, absent: Mapping[int, Snapshot]) -> dict[i
     return found
 
 
-def _when_taken(metadata: TableMetadata, lost: int, source: str, older: ReadOlder) -> tuple[str, str, bool]:
-    """The last metadata file that has a line of the log, the first that lacks it, and whether a snapshot behind it has
-    expired. Files are halved between one that has it and the current one, which lacks it."""
+def _when_taken(
+    metadata: TableMetadata, lost: int, source: str, older: ReadOlder
+) -> tuple[str, str, bool, Sequence[SnapshotLogEntry]]:
+    """The last metadata file that has a line of the log, the first that lacks it, whether a snapshot behind it has
+    expired, and the log of the former. Files are halved between one that has it and the current one, which lacks it."""
     paths = [*(entry.metadata_file for entry in metadata.metadata_log), metadata.metadata_location]
     low, high = paths.index(source), len(paths) - 1
     [with_line] = older([source])
     if with_line is None or all(entry.snapshot_id != lost for entry in with_line.snapshot_log):
-        return source, "", False  # its writer had no line either
+        return source, "", False, ()  # its writer had no line either
     while high - low > 1:
         middle = (low + high) // 2
         [file] = older([paths[middle]])
         if file is None:
-            return source, "", False
+            return source, "", False, ()
         if any(entry.snapshot_id == lost for entry in file.snapshot_log):
             low, with_line = middle, file
         else:
@@ -141,7 +179,7 @@ def _when_taken(metadata: TableMetadata, lost: int, source: str, older: ReadOlde
     log = with_line.snapshot_log
     at = max((i for i, entry in enumerate(log) if entry.snapshot_id == lost), default=len(log))
     is_expiry = any(metadata.snapshot(entry.snapshot_id) is None for entry in log[at:])
-    return paths[low], paths[high], is_expiry
+    return paths[low], paths[high], is_expiry, log
 
 
 def became_current_words(metadata: TableMetadata, snapshot_id: int, gaps: LogGaps) -> str:
@@ -153,9 +191,9 @@ def became_current_words(metadata: TableMetadata, snapshot_id: int, gaps: LogGap
     if snapshot_id in gaps.with_later:
         return "never: one commit added it and a later one of its line"
     if snapshot_id in gaps.beside:
-        is_ancestor = metadata.current_snapshot_id is not None and Ancestors(metadata.snapshots).has(
-            metadata.current_snapshot_id, snapshot_id
-        )
+        if snapshot_id in gaps.line.unknown:
+            return "never"
+        is_ancestor = snapshot_id in gaps.line.kept
         return "never: a later one of its line became current" if is_ancestor else "never: staged, or on a branch only"
     if begins is None:
         return "not known: the metadata has no snapshot log"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from explorer.errors import NotFoundInTable
 from explorer.model.metadata import Snapshot, TableMetadata
-from explorer.spec.text.names import first_of, snapshot_ordinals
+from explorer.spec.snapshots.log_gaps import LogGaps, log_gaps, shown_file
+from explorer.spec.text.names import first_of, snapshot_name, snapshot_ordinals
 from explorer.spec.text.units import instant, parse_int64
 
 
@@ -36,12 +38,14 @@ def without_current(metadata: TableMetadata) -> str:
     return f"the table has no current snapshot, so that {effect}; its metadata has {there}: name it to ask about it"
 
 
-def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -> Resolved:
+def resolve_snapshot(
+    metadata: TableMetadata, wanted: str | int | None = None, gaps: Callable[[], LogGaps] | None = None
+) -> Resolved:
     """Find a snapshot by id, branch or tag, `snapshot-3` (as shown), or timestamp (ISO 8601, or milliseconds).
 
     A time without a zone is UTC, and a date stands for its end: what that day left. Time travel goes by the snapshot
-    log, not by parents: the answer is what was current then. None means the current snapshot. Raises NotFoundInTable
-    saying what there is instead."""
+    log, not by parents: the answer is what was current then. None means the current snapshot. `gaps` tells what older
+    metadata files have of a time before the log. Raises NotFoundInTable saying what there is instead."""
     if wanted is None:
         if metadata.current_snapshot is None:
             raise NotFoundInTable(
@@ -67,7 +71,7 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
         if snapshot := metadata.snapshot(number):
             return Resolved(snapshot, "that snapshot id")
         if 12 <= len(text) <= 13:
-            return _at(metadata, number)
+            return _at(metadata, number, gaps)
         raise NotFoundInTable(f"snapshot {text} not found; it may have expired")
     try:
         moment = time_ms(text)
@@ -77,7 +81,7 @@ def resolve_snapshot(metadata: TableMetadata, wanted: str | int | None = None) -
             f"{text!r} is no snapshot id, branch, tag, ISO 8601 timestamp or number of a snapshot, such as "
             f"snapshot-{max(1, len(metadata.snapshots))} (branches and tags: {names})"
         ) from None
-    return _at(metadata, moment)
+    return _at(metadata, moment, gaps)
 
 
 def time_ms(text: str, end: bool = True) -> int:
@@ -109,29 +113,39 @@ def _require(metadata: TableMetadata, snapshot_id: int, name: str) -> Snapshot:
     return snapshot
 
 
-def _before_log(metadata: TableMetadata, timestamp_ms: int, begins: int) -> str:
+def _before_log(metadata: TableMetadata, timestamp_ms: int, begins: int, gaps: LogGaps) -> str:
     """Why a time before the first line of the snapshot log leads to no snapshot."""
-    line: dict[int, Snapshot] = {}
-    at = metadata.current_snapshot
-    while at is not None and at.snapshot_id not in line:
-        line[at.snapshot_id] = at
-        at = metadata.snapshot(at.parent_snapshot_id) if at.parent_snapshot_id is not None else None
-    of_then = [s for s in line.values() if s.timestamp_ms is not None and s.timestamp_ms <= timestamp_ms]
+    ordinals, then = snapshot_ordinals(metadata), instant(timestamp_ms)
+    begin = f"the snapshot log begins {instant(begins)}"
+    lines = [entry for entry in gaps.former_log if entry.timestamp_ms <= timestamp_ms]
+    if lines:
+        own = max(lines, key=lambda entry: entry.timestamp_ms).snapshot_id
+        told = f"{begin}. By {shown_file(gaps.source)}"
+        if metadata.snapshot(own) is None:
+            return f"{told} snapshot {own} was current at {then}, which has expired"
+        return f"{told} {snapshot_name(own, ordinals)} was current at {then}: name it, or its id, in place of the time"
+    maybe = [own for own in gaps.line.unknown if own in gaps.unknown or own in gaps.lost]
+    left = [s for own in (*gaps.line.kept, *maybe) if (s := metadata.snapshot(own)) and s.timestamp_ms is not None]
+    of_then = [s for s in left if (s.timestamp_ms or 0) <= timestamp_ms]
     if of_then:
         newest = max(of_then, key=lambda s: s.timestamp_ms or 0)
-        name = f"snapshot-{snapshot_ordinals(metadata)[newest.snapshot_id]}"
+        what = (
+            "snapshot that is left" if newest.snapshot_id in gaps.line.unknown else "ancestor of the current snapshot"
+        )
         return (
-            f"the snapshot log begins {instant(begins)}, and does not say what was current at {instant(timestamp_ms)}. "
-            f"The newest ancestor of the current snapshot from then is {name}, of {instant(newest.timestamp_ms)}, and "
-            "may have been: name it, or its id, in place of the time"
+            f"{begin}, and does not say what was current at {then}. The newest {what} from then is "
+            f"{snapshot_name(newest.snapshot_id, ordinals)}, of {instant(newest.timestamp_ms)}, and may have been: "
+            "name it, or its id, in place of the time"
         )
     first = metadata.snapshot(min(metadata.snapshot_log, key=lambda e: e.timestamp_ms).snapshot_id)
-    if first is None or (first.parent_snapshot_id is not None and first.parent_snapshot_id not in line):
-        return f"the snapshot log begins {instant(begins)}: what was current at {instant(timestamp_ms)} has expired"
-    return f"no snapshot was current at {instant(timestamp_ms)}; the snapshot log begins {instant(begins)}"
+    is_first = any(s.sequence_number == 1 and s.snapshot_id in gaps.line.kept for s in metadata.snapshots)
+    parent = first.parent_snapshot_id if first else None
+    if not is_first and (first is None or (parent is not None and parent not in gaps.line.linked)):
+        return f"{begin}: what was current at {then} has expired"
+    return f"no snapshot was current at {then}; {begin}"
 
 
-def _at(metadata: TableMetadata, timestamp_ms: int) -> Resolved:
+def _at(metadata: TableMetadata, timestamp_ms: int, gaps: Callable[[], LogGaps] | None) -> Resolved:
     entries = [e for e in metadata.snapshot_log if e.timestamp_ms <= timestamp_ms]
     if not entries:
         first = min((e.timestamp_ms for e in metadata.snapshot_log), default=None)
@@ -140,7 +154,8 @@ def _at(metadata: TableMetadata, timestamp_ms: int) -> Resolved:
                 f"no snapshot was current at {instant(timestamp_ms)}, as far as is known: the metadata has no "
                 "snapshot-log, which the spec allows and some readers need. A commit of Iceberg Java writes one"
             )
-        raise NotFoundInTable(_before_log(metadata, timestamp_ms, first))
+        known = gaps() if gaps else log_gaps(metadata)
+        raise NotFoundInTable(_before_log(metadata, timestamp_ms, first, known))
     entry = max(entries, key=lambda e: e.timestamp_ms)
     reason = (
         f"it became current at {instant(entry.timestamp_ms)}, the last change of the snapshot log not after "
