@@ -13,7 +13,7 @@ from explorer.spec.text.units import count, whole
 MERGE_ROWS = "spark.merge-into.num-target-rows-"
 """How keys begin with which Spark 4.1 counts the rows of a MERGE."""
 CHANGES = ("updated", "deleted")
-Statement = Literal["update", "delete", "merge"]
+RowStatement = Literal["update", "delete", "merge"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class WholeFileCommit:
     """
 
     snapshot: Snapshot
-    statement: Statement
+    statement: RowStatement
     words: str
 
 
@@ -96,6 +96,6 @@ def copy_on_write_words(metadata: TableMetadata, table: str) -> str:
     )
 
 
-def _mode(statement: Statement) -> str:
+def _mode(statement: RowStatement) -> str:
     """The property that says how a statement writes."""
     return f"write.{statement}.mode"
