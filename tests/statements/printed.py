@@ -13,12 +13,13 @@ from tests.support import direct
 
 BEGUN = re.compile(
     r"(?:CALL|ALTER TABLE|INSERT OVERWRITE|UPDATE|DELETE FROM|CREATE OR REPLACE TABLE) [`\w{.]"
-    rf"|INSERT INTO {NAME} \("
+    rf"|INSERT INTO {NAME} (?:\(|SELECT )"
 )
 ROWS = rf"SELECT {PART}(?:, {PART})* FROM {NAME}"
 STATEMENT = re.compile(
     rf"CALL {NAME}\((?:[^()']|{STRING}|\((?:[^()']|{STRING})*\))*\)"
     rf"|INSERT INTO {NAME} \({PART}(?:, {PART})*\) {ROWS}(?: UNION ALL {ROWS})*"
+    rf"|INSERT INTO {NAME} SELECT \* FROM {NAME} WHERE false"
     rf"|INSERT OVERWRITE {NAME} SELECT (?:DISTINCT )?\* FROM {NAME}"
     rf"|CREATE OR REPLACE TABLE {NAME} USING iceberg AS SELECT \* FROM {NAME}(?: WHERE false)?"
     rf"|DELETE FROM {NAME} WHERE {TEST}(?: AND {TEST})*"

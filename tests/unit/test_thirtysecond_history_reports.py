@@ -11,7 +11,7 @@ from explorer.cli import main
 from explorer.spec.doctor.findings import Finding
 from tests.cases.mini import Table
 from tests.support import direct
-from tests.support.thirtysecond_tables import expire, with_appends
+from tests.support.cut_history_tables import expire, with_appends
 
 
 def run(*words: str) -> str:

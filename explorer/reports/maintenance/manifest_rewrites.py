@@ -15,12 +15,13 @@ from explorer.spec.maintenance.manifest_merges import (
     next_append,
     rewrite_manifests,
 )
-from explorer.spec.schemas.partition_names import refusal_of_clash
+from explorer.spec.schemas.partition_names import clashing_names, refusal_of_entries
 from explorer.spec.text.names import manifest_names, snapshot_ordinals
 from explorer.spec.text.units import count, human_bytes
 
 RowDicts = list[dict[str, Any]]
 KINDS = ("data", "deletes")
+COLUMN_GONE = "a manifest is of a partition spec with a field whose column was dropped"
 LIVE_BUT_DROPPED = f"{NO_LIVE}, though it has some"
 """Why an append drops a manifest that it must not drop."""
 
@@ -82,9 +83,12 @@ def plan_rewrite_manifests(
         raise ValueError(f"there is no partition spec {wanted}")
     if unknown := [name for name in sort_by if name not in {f.name for f in spec.fields}]:
         raise ValueError(f"there is no field {unknown[0]!r} of partition spec {wanted} to sort by")
-    if refusal := refusal_of_clash(metadata):
-        raise ValueError(f"{refusal}: two partition fields have one name (the doctor has the statement that mends it)")
     plans = rewrite_manifests(listed, metadata.properties, wanted or 0)
+    clashes = clashing_names(metadata)
+    refusal = refusal_of_entries(metadata, {m.partition_spec_id for m in listed})
+    if refusal and (clashes or any(plan.rewritten for plan in plans)):
+        why = "two partition fields have one name" if clashes else COLUMN_GONE
+        raise ValueError(f"{refusal}: {why} (icedive doctor TABLE has the statements that mend it)")
     sentences, rows = [], RowDicts()
     for plan in plans:
         kind = ("data", "delete")[plan.content]

@@ -14,7 +14,7 @@ from explorer.model.metadata import Snapshot, TableMetadata
 from explorer.spec.commits.commit_writers import ENOUGH, UNKNOWN, commit_writer
 from explorer.spec.commits.operations import OperationTraits
 from explorer.spec.maintenance.manifest_merges import append_bytes, next_append, rewrite_manifests
-from explorer.spec.schemas.partition_names import refusal_of_clash
+from explorer.spec.schemas.partition_names import refusal_of_entries
 from explorer.spec.text.units import count, human_bytes, interval
 
 REMOVES = ("newRewrite", "newOverwrite", "newDelete", "newReplacePartitions")
@@ -106,7 +106,8 @@ def _has_fewer_after_rewrite(metadata: TableMetadata, listed: Sequence[ManifestF
         return False
     rewritten = [plan for plan in plans if plan.rewritten]
     left = sum(plan.wanted for plan in rewritten)
-    return left < sum(len(plan.manifests) for plan in rewritten) and not refusal_of_clash(metadata)
+    specs = {m.partition_spec_id for m in listed}
+    return left < sum(len(plan.manifests) for plan in rewritten) and not refusal_of_entries(metadata, specs)
 
 
 def _manifests(manifests: Sequence[ManifestFile]) -> str:

@@ -23,11 +23,15 @@ from explorer.spec.doctor.remedy_cases import (
     LACKS_ROWS,
     LOST_DELETES,
     LOST_FILES,
+    NO_LIVE_LEFT,
+    OF_DELETE,
+    REFUSES_SPEC,
     WRONG_NOW,
 )
 from explorer.spec.entries.entries import NO_LIVE
 from explorer.spec.entries.manifest_headers import field_ids_of
 from explorer.spec.entries.numpy_columns import Ints
+from explorer.spec.schemas.partition_names import fields_taken_for_metrics, fields_without_source
 from explorer.spec.snapshots.ancestors import Ancestors
 from explorer.spec.snapshots.branches import MAIN, NAMED, branches_at
 from explorer.spec.text.names import first_of
@@ -91,6 +95,7 @@ class Lists:
         self.snapshots = [s for s in meta.snapshots if s.snapshot_id in lists]
         self._at = {s.snapshot_id: n for n, s in enumerate(self.snapshots)}
         self._listings: dict[int, tuple[int, ...]] = {}
+        self._readers_know: dict[tuple[int, ...], int] = {}
         self.masks: dict[str, int] = {}
         """By manifest: which snapshots list it, as bits."""
         self.records: dict[str, ManifestFile] = {}
@@ -137,6 +142,18 @@ class Lists:
     def ancestors(self) -> Ancestors:
         """Which snapshots of the table descend from which, those that are not among these too."""
         return Ancestors(self.meta.snapshots)
+
+    def readers_know(self, source_ids: tuple[int, ...]) -> int:
+        """The snapshots by whose schema a filter can name all of some columns, as bits. Readers take that of the table
+        for the current snapshot, and a snapshot's own for time travel."""
+        if source_ids not in self._readers_know:
+            mask, current = 0, self.meta.schema(self.meta.current_schema_id)
+            for n, snapshot in enumerate(self.snapshots):
+                own = None if snapshot is self.meta.current_snapshot else self.meta.schema(snapshot.schema_id)
+                schema = own or current
+                mask |= 1 << n if schema is None or all(i in schema.by_id for i in source_ids) else 0
+            self._readers_know[source_ids] = mask
+        return self._readers_know[source_ids]
 
     def bit(self, snapshot_id: int | None) -> int:
         """A snapshot's bit; 0 for one that is not among these."""
@@ -221,24 +238,24 @@ def list_rules(lists: Lists) -> Iterator[Finding]:
 
 
 def _missing_sources(lists: Lists) -> Iterator[Finding]:
-    """Of rule 63: live files of an older spec, one of whose columns the current schema has no more (#10234)."""
+    """Of rule 63: manifests of an older spec, one of whose columns the current schema has no more (#10234)."""
     meta, current = lists.meta, lists.meta.schema(lists.meta.current_schema_id)
-    there = set(current.by_id) if current else set()
     listed = lists.lists.get(meta.current_snapshot_id or 0, ())
     for spec in meta.partition_specs if current else ():
         if spec.spec_id == meta.default_spec_id:
             continue
-        gone = [f for f in spec.fields if f.transform != "void" and not set(f.source_ids) <= there]
-        live = [
-            m for m in listed
-            if m.partition_spec_id == spec.spec_id and (m.added_files_count, m.existing_files_count) != (0, 0)
-        ]  # fmt: skip
-        if gone and live:
+        gone = [f for f in fields_without_source(meta, spec.spec_id) if f.transform != "void"]
+        manifests = [m for m in listed if m.partition_spec_id == spec.spec_id]
+        live = [m for m in manifests if (m.added_files_count, m.existing_files_count) != (0, 0)]
+        fails = gone and fields_taken_for_metrics(meta, spec.spec_id)
+        if gone and (live or (manifests and fails)):
             names = ", ".join(f.name for f in gone)
+            what = "live files are" if live else NO_LIVE_LEFT
+            effect = REFUSES_SPEC if fails else DROPPED_SOURCE
             yield lists.of(
                 "readers-differ",
-                f"live files are of spec {spec.spec_id}, whose partition field {names} {DROPPED_SOURCE}",
-                live[0].manifest_path,
+                f"{what} of spec {spec.spec_id}, whose partition field {names} {effect}",
+                (live or manifests)[0].manifest_path,
                 found=[i for f in gone for i in f.source_ids],
                 severity="info",
                 columns=tuple(f.name for f in gone),
@@ -327,6 +344,8 @@ REFUSED: Mapping[tuple[str, str], Refused] = {
     ("partition-summary", TOO_FEW_SUMMARIES): "part",
 }
 """What of a list's records Iceberg Java does not read on from, by rule and words."""
+BY_PARTITION = ("partition-summary", "partition-value", "value-suspect")
+"""Rules on partition values that matter to readers who filter by the column that these come from."""
 _ALIKE = (
     "manifest_length", "partition_spec_id", "content", "sequence_number", "min_sequence_number", "added_snapshot_id",
     "first_row_id", *(f"{name}_count" for name in COUNTS),
@@ -603,7 +622,14 @@ def _of_oddity(oddity: Oddity, here: Callable[..., Finding]) -> Finding:
 
 
 def _notes(lists: Lists, path: str, held: ManifestFacts) -> Iterator[Finding]:
+    spec = lists.meta.spec(lists.records[path].partition_spec_id)
+    gone = {field.name: field.source_ids for field in fields_without_source(lists.meta, spec.spec_id)} if spec else {}
     for note in held.notes:
+        mask = lists.masks.get(path, 0)
+        if note["rule"] in BY_PARTITION and note["what"] != OF_DELETE and note["column"] in gone:
+            mask &= lists.readers_know(gone[note["column"]])
+            if not mask:
+                continue
         severity = {"severity": note["severity"]} if note["severity"] else {}
         yield lists.of(
             note["rule"],
@@ -616,6 +642,7 @@ def _notes(lists: Lists, path: str, held: ManifestFacts) -> Iterator[Finding]:
             examples=tuple(note["examples"]),
             columns=(note["column"],) if note["column"] else (),
             refused=note["refused"] or "",
+            snapshots=lists.listing(mask),
             **severity,
         )
 

@@ -33,6 +33,7 @@ from explorer.spec.doctor.remedy_texts import (
     Remedy,
 )
 from explorer.spec.maintenance.manifest_merges import rewrite_manifests
+from explorer.spec.schemas.partition_names import refusal_of_entries
 from explorer.spec.snapshots.branches import MAIN, NAMED, branches_at
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.refs import free_ref_name
@@ -539,6 +540,8 @@ def _is_rewritten(situation: Situation, node: Any) -> bool:
     """Whether rewrite_manifests writes a manifest anew; of other nodes, whether it does so with all manifests."""
     metadata = situation.metadata
     assert metadata is not None
+    if refusal_of_entries(metadata, {m.partition_spec_id for m in situation.listed}):
+        return False
     try:
         plans = rewrite_manifests(situation.listed, metadata.properties, metadata.default_spec_id or 0)
     except ValueError:

@@ -86,8 +86,16 @@ CHANGED_SNAPSHOT = "snapshots never change"
 NO_SCHEMA_FIELD = "the metadata file has no `schema`"
 ENTRIES_SCHEMA = "its header's schema is that of manifest entries, not of the table"
 DROPPED_SOURCE = (
-    "comes from a column that was dropped: all readers read the rows, but Iceberg Java's metadata tables lack that "
-    "field, and pyiceberg's inspect fails"
+    "comes from a column that was dropped: Spark 4.1 and pyiceberg read the rows, but Iceberg Java's metadata tables "
+    "lack that field, and pyiceberg's inspect fails. Iceberg Java 1.5.2 failed ('Type cannot be null', #10626)"
+)
+NO_LIVE_LEFT = "a manifest without live files is"
+"""What begins the words for a manifest of an old spec that only lists DELETED entries."""
+REFUSES_SPEC = (
+    "comes from a column that was dropped: Spark 4.1 and pyiceberg read the rows, but Iceberg Java's metadata tables "
+    "files, data_files and entries fail ('Cannot partition by non-primitive source field'), and so does "
+    "rewrite_manifests where it has manifests to merge. pyiceberg's inspect fails, too. Iceberg Java 1.5.2 failed "
+    "('Type cannot be null', #10626)"
 )
 GREAT_VERSION = "Iceberg Java takes versions of files in a folder for 32-bit numbers, and finds no table here"
 NO_HINT = "version-hint.text is not there: Iceberg opens the highest version"
@@ -256,7 +264,9 @@ CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", NAME_TAKEN): "name-taken",
     ("readers-differ", BY_NAME): "by-name",
     ("readers-differ", OF_PARTITION_ALONE): "of-partition-alone",
+    ("readers-differ", NO_LIVE_LEFT): "old-spec-listed",
     ("readers-differ", DROPPED_SOURCE): "dropped-source",
+    ("readers-differ", REFUSES_SPEC): "dropped-source",
     ("readers-differ", SAME_NAMES): "partition-names",
     ("readers-differ", FORMER_NAME): "former-name",
     ("readers-differ", NAMES_IN_CASE): "names-in-case",

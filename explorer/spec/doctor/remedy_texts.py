@@ -255,8 +255,12 @@ TEXTS_OF: Mapping[str, str] = {
     "that the delete held. icedive data history TABLE FILTER shows the rows of a key. If none is back, nothing has to "
     "be done. If some are, delete them again, by these keys: that keeps what was committed since. Or else: {back}",
     "dropped-source": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', "
-    "'true')) writes the rows by the current spec. CALL {catalog}.system.expire_snapshots(table => '{name}', "
-    "clean_expired_metadata => true) drops the old spec, once no snapshot uses it.",
+    "'true')) writes the rows by the current spec. Then INSERT INTO {table} SELECT * FROM {table} WHERE false adds "
+    "no row, and its commit leaves out the manifests of the old spec. Once the older snapshots are old enough to "
+    "expire, CALL {catalog}.system.expire_snapshots(table => '{name}', clean_expired_metadata => true) drops the old "
+    "spec.",
+    "old-spec-listed": "INSERT INTO {table} SELECT * FROM {table} WHERE false adds no row, and its commit leaves that "
+    "manifest out.",
     "header-schema": "Spark reads rows by the table's schema, whatever the header says. Look which of the two has the "
     "columns of the data files (icedive inspect file TABLE PATH --show footer shows them): where only the header has, "
     "the metadata file was edited, and nothing in Spark mends that. Else no row is affected in Spark. For "
@@ -470,6 +474,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "shared-folder": "Y",
     "uncommitted": "D",
     "dropped-source": "R",
+    "old-spec-listed": "E",
     "partition-names": "J",
     "names-in-case": "J",
     "former-name": "J",

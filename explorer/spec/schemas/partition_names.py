@@ -3,12 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from explorer.model.metadata import PartitionField, TableMetadata
 from explorer.spec.text.names import name_in_sql
 
 WIDTHS = {"bucket": "bucket({width}, {source})", "truncate": "truncate({width}, {source})"}
+HIGHEST_FILE_ID = 145
+"""The highest id of a field of data files, beside those of partition fields."""
+NO_PRIMITIVE = "Cannot partition by non-primitive source field"
+"""How Java takes a partition field's id for that of a struct."""
+METRICS = 6
+"""Fields that `readable_metrics` has of each column."""
+NO_PRIMITIVES = ("variant",)
+"""Types that are written as one name, and that `readable_metrics` leaves out."""
 TIMES = {"year": "years({source})", "month": "months({source})", "day": "days({source})", "hour": "hours({source})"}
 
 
@@ -53,11 +61,54 @@ def former_names(metadata: TableMetadata) -> dict[str, str]:
     return names
 
 
-def refusal_of_clash(metadata: TableMetadata) -> str:
-    """Say why Iceberg Java refuses what reads a metadata table; empty where it does not."""
+def fields_without_source(metadata: TableMetadata, spec_id: int) -> list[PartitionField]:
+    """Return the fields of a partition spec that come from a column which the current schema does not have."""
+    schema, spec = metadata.schema(metadata.current_schema_id), metadata.spec(spec_id)
+    columns = schema.by_id if schema else {}
+    return [field for field in (spec.fields if spec else ()) if not all(i in columns for i in field.source_ids)]
+
+
+def fields_taken_for_metrics(metadata: TableMetadata, spec_id: int) -> list[PartitionField]:
+    """Find the partition fields of a spec whose id stands for something else in Iceberg Java's metadata tables.
+
+    The tables `files` and `entries` leave out a partition field whose column was dropped, and number the fields of
+    `readable_metrics` from the next id on (MetricsUtil.readableMetricsSchema). Where a struct of these gets the id of
+    the field that was left out, Java refuses each manifest of the spec (PartitionSpec.checkCompatibility).
+
+    Args:
+        metadata: The table's.
+        spec_id: The spec's id.
+
+    Returns:
+        These fields.
+    """
+    schema = metadata.schema(metadata.current_schema_id)
+    columns = schema.by_id if schema else {}
+    there = [
+        field.field_id
+        for spec in metadata.partition_specs
+        for field in spec.fields
+        if all(i in columns for i in field.source_ids)
+    ]
+    first = max(there, default=HIGHEST_FILE_ID) + 1
+    leaves = sum(isinstance(column.type, str) and column.type not in NO_PRIMITIVES for column in columns.values())
+    structs = range(first, first + leaves * (METRICS + 1) + 1, METRICS + 1)
+    return [field for field in fields_without_source(metadata, spec_id) if field.field_id in structs]
+
+
+def refusal_of_entries(metadata: TableMetadata, spec_ids: Collection[int]) -> str:
+    """Say why Iceberg Java refuses what reads the metadata table `entries`, as rewrite_manifests does.
+
+    Args:
+        metadata: The table's.
+        spec_ids: The partition specs that the current snapshot's manifests are of.
+
+    Returns:
+        Its words; empty where it does not refuse.
+    """
     for name, (first, second, *_) in clashing_names(metadata).items():
         return f"Invalid schema: multiple fields for name partition.{name}: {first} and {second}"
-    return ""
+    return NO_PRIMITIVE if any(fields_taken_for_metrics(metadata, spec_id) for spec_id in spec_ids) else ""
 
 
 def rename_statement(metadata: TableMetadata, table: str, name: str) -> str:
