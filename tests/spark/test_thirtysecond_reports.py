@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JJavaError
 
 from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE, REFUSES_SPEC
+from explorer.spec.schemas.required_nulls import NOT_WRITTEN
 from tests.statements.printed import statements
 from tests.support import direct
+from tests.support.other_types import INT96, Stored, write_table
+from tests.support.report_tables import found, java_table
 
 SPACE = "sandbox.thirtysecond"
 OF_FILES = ("files", "data_files", "entries")
@@ -55,3 +61,40 @@ def test_a_dropped_column_of_an_old_spec_is_gone_after_the_printed_statements(sp
     spark.sql(expire.replace("clean_expired", "older_than => now(), clean_expired"))
     assert [one.spec_id for one in direct.open_table(table).metadata.partition_specs] == [1]
     assert sorted(row.v for row in spark.table(table).collect()) == [1, 2, 3, 30, 40]
+
+
+# -- a required column that a table got after rows (prestodb/presto#20618) ---------------------------------------------
+def test_a_required_column_that_older_files_lack_is_optional_after_the_printed_statement(spark: Any) -> None:
+    table = f"{SPACE}.late"
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SPACE}")
+    spark.sql(f"CREATE TABLE {table} (id INT) USING iceberg")
+    spark.sql(f"INSERT INTO {table} VALUES (1), (2)")
+    kind = spark._jvm.org.apache.iceberg.types.Types.IntegerType.get()
+    java_table(spark, table).updateSchema().allowIncompatibleChanges().addRequiredColumn("added", kind).commit()
+    spark.sql(f"REFRESH TABLE {table}")
+    spark.sql(f"INSERT INTO {table} VALUES (3, 3)")
+    with pytest.raises(Py4JJavaError, match="Missing required field: added"):
+        spark.sql(f"SELECT * FROM {table}").collect()
+    [told] = found(table, "required-absent")
+    assert told.what == NOT_WRITTEN
+    [statement] = statements(told.remedy)
+    spark.sql(statement)
+    assert not found(table, "required-absent")
+    assert [row.added for row in spark.table(table).orderBy("id").collect()] == [None, None, 3]
+
+
+# -- times that are stored as INT96 (trinodb/trino#11338) --------------------------------------------------------------
+def test_the_printed_rewrite_writes_int96_as_the_spec_has_it(spark: Any, tmp_path: Path) -> None:
+    times = pa.array([datetime(2021, 3, 1), datetime(2021, 3, 2)], pa.timestamp("us", "UTC"))
+    own = write_table(tmp_path / "t", Stored("timestamptz", "int96", times, INT96))
+    table = f"{SPACE}.times"
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SPACE}")
+    place = f"file://{own.folder}/metadata/{own.last}"
+    spark.sql(f"CALL sandbox.system.register_table('thirtysecond.times', '{place}')")
+    before = spark.table(table).orderBy("id").collect()
+    [told] = found(table, "column-type", deep=True)
+    assert told.what.endswith("Trino before 453 fails on it (trinodb/trino#11338)")
+    [statement] = statements(told.remedy)
+    spark.sql(statement)
+    assert not found(table, "column-type", deep=True, snapshot="main")
+    assert spark.table(table).orderBy("id").collect() == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -332,7 +333,10 @@ class _Deep:
 
     def _absent_column(self, file: LiveFile, name: str) -> Finding:
         what = f"a required column is not in the file: Spark 4.1 fails on queries that read it ({ABSENT_IN_JAVA})"
-        return self._of(file, "required-absent", what, severity="error", refused="part", columns=(name,))
+        told = self._of(file, "required-absent", what, severity="error", refused="part", columns=(name,))
+        ids = tuple(own for own, field in self.schema.by_id.items() if field.name == name) if self.schema else ()
+        known = self.lists.masks.get(file.manifest_path, 0) & self.lists.readers_know(ids)
+        return replace(told, snapshots=self.lists.listing(known)) if known else told
 
     def _of_type(self, file: LiveFile, name: str, difference: TypeDifference) -> Finding:
         severity = "error" if difference.fails or difference.misread else "warning"

@@ -243,6 +243,7 @@ class Examination:
                 unread.add(snapshot.snapshot_id)
         records = {_as_read(m): m for listed in lists.values() for m in listed}
         about = RuleContext.of(meta)
+        about = replace(about, late={}) if self.depth.deep else about  # the files themselves tell
         deletes = [m for m in records.values() if m.content]
         held = self._facts(about, deletes)
         named = [h.row["named"].combine_chunks().flatten() for h in held.values()]

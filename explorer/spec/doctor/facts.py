@@ -16,6 +16,7 @@ from explorer.model.manifest import NARROW_FIELDS, ManifestFile
 from explorer.model.metadata import TableMetadata
 from explorer.spec.deletes.deletes import PATH_ID
 from explorer.spec.deletes.target_files import target_files
+from explorer.spec.doctor.absent_columns import LateColumn, late_column_notes, late_columns
 from explorer.spec.doctor.finding_helpers import NOTE, Notes
 from explorer.spec.doctor.metrics_rules import metric_notes
 from explorer.spec.doctor.partition_fields import PartField
@@ -89,6 +90,8 @@ class RuleContext:
     snapshots: frozenset[int] = frozenset()
     order: Mapping[int, int] = field(default_factory=dict)
     """The places of the current schema's columns, by field id."""
+    late: Mapping[int, LateColumn] = field(default_factory=dict)
+    """Required columns that some snapshots' schemas lack, by field id."""
 
     def as_of(self, snapshot_id: int | None) -> RuleContext:
         """The same, as a snapshot wrote."""
@@ -144,6 +147,7 @@ class RuleContext:
         return cls(
             meta.format_version, specs, kinds, names, top, required, rebound=changed, then=then, store=store,
             snapshots=snapshots, order={f.id: n for n, f in enumerate(current.fields if current else ())},
+            late={own: column for own, column in late_columns(meta).items() if own not in changed},
         )  # fmt: skip
 
 
@@ -173,6 +177,9 @@ def facts(about: RuleContext, manifest: ManifestFile, stored: pa.Table) -> pa.Ta
     keys = _keys(stored, paths)
     data = content == 0
     own_ids = ints(table["inherited_snapshot_id"], -1)
+    if about.metrics and about.late:
+        given = {part.source_id for part in spec or () if part.transform == "identity" and part.source_id is not None}
+        late_column_notes(table, about.late, given, own_ids, live & data & (rows > 0), notes)
     own = own_ids == (manifest.added_snapshot_id if manifest.added_snapshot_id is not None else -2)
     sums = [int(live[data].sum()), int(live[~data].sum()), int(rows[live & data].sum()),
             int(rows[live & (content == 1)].sum()), int(rows[live & (content == 2)].sum()),

@@ -32,6 +32,7 @@ from explorer.spec.entries.entries import NO_LIVE
 from explorer.spec.entries.manifest_headers import field_ids_of
 from explorer.spec.entries.numpy_columns import Ints
 from explorer.spec.schemas.partition_names import fields_taken_for_metrics, fields_without_source
+from explorer.spec.schemas.required_nulls import NOT_WRITTEN
 from explorer.spec.snapshots.ancestors import Ancestors
 from explorer.spec.snapshots.branches import MAIN, NAMED, branches_at
 from explorer.spec.text.names import first_of
@@ -142,6 +143,12 @@ class Lists:
     def ancestors(self) -> Ancestors:
         """Which snapshots of the table descend from which, those that are not among these too."""
         return Ancestors(self.meta.snapshots)
+
+    @cached_property
+    def column_ids(self) -> dict[str, int]:
+        """The field ids of the current schema's columns, by name."""
+        current = self.meta.schema(self.meta.current_schema_id)
+        return {field.name: field.id for field in current.by_id.values()} if current else {}
 
     def readers_know(self, source_ids: tuple[int, ...]) -> int:
         """The snapshots by whose schema a filter can name all of some columns, as bits. Readers take that of the table
@@ -625,11 +632,13 @@ def _notes(lists: Lists, path: str, held: ManifestFacts) -> Iterator[Finding]:
     spec = lists.meta.spec(lists.records[path].partition_spec_id)
     gone = {field.name: field.source_ids for field in fields_without_source(lists.meta, spec.spec_id)} if spec else {}
     for note in held.notes:
-        mask = lists.masks.get(path, 0)
-        if note["rule"] in BY_PARTITION and note["what"] != OF_DELETE and note["column"] in gone:
-            mask &= lists.readers_know(gone[note["column"]])
-            if not mask:
-                continue
+        mask, column = lists.masks.get(path, 0), note["column"]
+        if note["rule"] in BY_PARTITION and note["what"] != OF_DELETE and column in gone:
+            mask &= lists.readers_know(gone[column])
+        elif note["what"] == NOT_WRITTEN:
+            mask &= lists.readers_know((lists.column_ids[column],))
+        if not mask:
+            continue
         severity = {"severity": note["severity"]} if note["severity"] else {}
         yield lists.of(
             note["rule"],

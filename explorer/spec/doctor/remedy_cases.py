@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from explorer.spec.entries.entries import NO_LIVE
-from explorer.spec.schemas.stored_types import DECODES_NANOSECONDS, PLAIN_DATE, RIGHT
+from explorer.spec.schemas.stored_types import DECODES_NANOSECONDS, NO_FAR_TIME, PLAIN_DATE, RIGHT
 
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 ENCODED = (
@@ -299,6 +299,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", DROPPED_COLUMN): "dropped-column",
     ("readers-differ", UNORDERED_IDS): "unordered-ids",
     ("delete-repeated", CROSSED): "crossed-tasks",
+    ("column-type", NO_FAR_TIME): "type-read-by-some",
     ("column-type", RIGHT): "type-read-right",
     ("column-type", NOT_MENDED): "type-misread",
     ("column-type", DECODES_NANOSECONDS): "type-read-by-some",

@@ -288,7 +288,7 @@ def _optional_columns(fault: FindingSubject) -> str:
     if not quoted or len(quoted) > MAX_STATEMENTS:
         return "Nothing in Spark mends it by itself: write the rows again with values in these columns."
     alter = "; ".join(f"ALTER TABLE {fault.table} ALTER COLUMN {name} DROP NOT NULL" for name in quoted)
-    return f"{alter}; or write the rows again with values in these columns. The writer did not keep to the schema."
+    return f"{alter}; or write the rows again with values in these columns."
 
 
 def _field_drop(fault: FindingSubject) -> str:

@@ -18,6 +18,7 @@ from explorer.spec.doctor.remedy_cases import (
 from explorer.spec.doctor.remedy_texts import MISREAD_BY
 from explorer.spec.entries.entries import NO_LIVE
 from explorer.spec.readers.table_features import TableFeature
+from explorer.spec.schemas.required_nulls import NOT_WRITTEN
 from explorer.spec.text.names import base_name
 
 FAULTS: Mapping[tuple[str, str], str] = {
@@ -83,7 +84,9 @@ def _of(feature: str, alike: Sequence[Finding]) -> TableFeature:
     elif feature == "fault-delete-as-data" or any(f.refused == "part" or _is_misread(f) for f in alike):
         spark = "wrong"
     title = f"fault {first.rule}" if feature == "fault" else ""
-    return TableFeature(feature, f"{base_name(first.file)}: {first.what}{more}", spark=spark, own_title=title)
+    is_certain = any(finding.what != NOT_WRITTEN for finding in alike)
+    where = f"{base_name(first.file)}: {first.what}{more}"
+    return TableFeature(feature, where, is_certain=is_certain, spark=spark, own_title=title)
 
 
 def _is_misread(finding: Finding) -> bool:

@@ -13,6 +13,10 @@ BYTES = ("string", "binary", "uuid", "fixed")
 """What begins the types of which Spark takes a value's bytes, whether it is there or not."""
 FAILS = "Spark 4.1 fails on queries that read those rows' values (NullPointerException)"
 OTHERS = "Spark 4.1 shows other values in their place (0, or that of a row before), and a rewrite writes those for good"
+NOT_WRITTEN = (
+    "as far as metadata tells, the file is older than this required column, which has no initial default: Spark 4.1 "
+    "and pyiceberg 0.12 fail on queries that read it"
+)
 SHOWS = "Spark 4.1 shows them, finds none by IS NULL, and fails to write them anew"
 
 

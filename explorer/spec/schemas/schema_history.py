@@ -13,6 +13,7 @@ from explorer.progress import steps
 from explorer.spec.commits.commit_writers import commit_writer
 from explorer.spec.overview.overview import order_words, spec_words, transform_words, type_words
 from explorer.spec.schemas.name_mapping import TakenName, taken_names
+from explorer.spec.schemas.schema_fields import absent_required_fields
 from explorer.spec.schemas.sort_columns import SHOWN, dropped_columns
 from explorer.spec.text.names import first_of, shorten, snapshot_name
 
@@ -108,15 +109,22 @@ def _field_changes(before: Schema, after: Schema, taken: Sequence[TakenName]) ->
     defaults = _defaults(after)
     gained = {one.now: one for one in taken}
     lost = {one.former: one for one in taken}
+    unread = set(absent_required_fields(after.raw["fields"], before.by_id, ()))
     for own, field in after.by_id.items():
         name, old = shorten(field.name, LONG), before.by_id.get(own)
         if old is None:
             value = defaults.get(own)
             told = "null" if value is None else f"its initial default, {shorten(repr(value), LONG)}"
             means = f"rows of older files have {told}"
+            if field.name in unread:
+                means = (
+                    "it has no initial default, so Spark 4.1 and pyiceberg 0.12 fail on queries of older files that "
+                )
+                means += "read it"
             if one := gained.get(own):
                 means += f", but {_reads(one)}, which was field {one.former}"
-            yield VersionChange(own, name, f"added as {_type(field.type)}", means)
+            what = f"added as {'required ' if field.required else ''}{_type(field.type)}"
+            yield VersionChange(own, name, what, means)
             continue
         if old.name != field.name:
             was = f"renamed from {shorten(old.name, LONG)}"

@@ -85,7 +85,8 @@ def with_values(difference: TypeDifference, beyond: int) -> TypeDifference:
         beyond: How many of its values nanoseconds cannot tell.
     """
     if not beyond:
-        return replace(difference, effect=f"{RIGHT}, since no value is outside {NANOSECONDS}")
+        trino = f"; {OLD_TRINO}" if difference.expected == _words("INT64", "TIMESTAMP_MICROS_UTC") else ""
+        return replace(difference, effect=f"{RIGHT}, {NO_FAR_TIME} {NANOSECONDS}{trino}")
     does = "value is" if beyond == 1 else "values are"
     effect = f"{beyond:,} {does} outside {NANOSECONDS}: {READERS_OF_INT96} show another time there, without an error"
     return replace(difference, effect=f"{effect}; Spark and DuckDB read it right")
@@ -172,8 +173,11 @@ def _is_common(kind: str, column: Column, physical: str, mark: str) -> bool:
     return (kind, physical, mark, column["length"]) == ("uuid", "FIXED_LEN_BYTE_ARRAY", "", 16)
 
 
-RIGHT = "readers take it all the same"
-"""The effect of a type that harms nobody."""
+RIGHT = "Spark 4.1 and pyiceberg 0.12 read it right"
+"""The effect of a type that both take for the spec's."""
+NO_FAR_TIME = "since no value is outside"
+OLD_TRINO = "Trino before 453 fails on it (trinodb/trino#11338)"
+"""Of INT96 where the column is one of times in UTC."""
 NANOSECONDS = "1677-09-21 to 2262-04-11"
 """The times that nanoseconds since 1970 can tell, in 64 bits."""
 DECODES_NANOSECONDS = "decode INT96 as nanoseconds"
