@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import IllegalArgumentException
 
 from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE, REFUSES_SPEC
 from explorer.spec.schemas.required_nulls import NOT_WRITTEN
@@ -98,3 +99,25 @@ def test_the_printed_rewrite_writes_int96_as_the_spec_has_it(spark: Any, tmp_pat
     spark.sql(statement)
     assert not found(table, "column-type", deep=True, snapshot="main")
     assert spark.table(table).orderBy("id").collect() == before
+
+
+# -- a void field without its column (trinodb/trino#15738) -------------------------------------------------------------
+def test_spark_writes_again_once_the_void_field_is_gone(spark: Any) -> None:
+    table = f"{SPACE}.void"
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SPACE}")
+    spark.sql(
+        f"CREATE TABLE {table} (id INT, name STRING) USING iceberg PARTITIONED BY (id, truncate(5, name)) "
+        "TBLPROPERTIES ('format-version' = '1')"
+    )
+    spark.sql(f"INSERT INTO {table} VALUES (1, 'Aachen'), (2, 'Berlin')")
+    spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD truncate(5, name)")
+    spark.sql(f"ALTER TABLE {table} DROP COLUMN name")
+    with pytest.raises((Py4JJavaError, IllegalArgumentException), match="Cannot build accessor for field: null"):
+        spark.sql(f"INSERT INTO {table} VALUES (3)")
+    told = {f.severity: f for f in direct.doctor(table, deep=True).findings}
+    upgrade, drop = statements(told["warning"].remedy)
+    assert statements(told["info"].remedy)[:2] == [upgrade, drop]
+    for statement in statements(told["info"].remedy)[:4]:
+        spark.sql(statement)
+    assert not [f for f in direct.doctor(table).findings if f.columns]
+    assert sorted(row.id for row in spark.table(table).collect()) == [1, 2]

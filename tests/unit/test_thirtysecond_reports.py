@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from explorer.cli import main
-from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE, REFUSES_SPEC
+from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE, REFUSES_SPEC, VOID_WITHOUT_SOURCE
 from explorer.spec.schemas.partition_names import fields_taken_for_metrics
 from explorer.spec.schemas.required_nulls import NOT_WRITTEN
 from tests.cases.mini import Table
@@ -164,3 +164,24 @@ def test_int96_names_readers_and_the_rewrite(zone: str | None, tmp_path: Path) -
     assert "Spark 4.1 and pyiceberg 0.12 read it right, since no value is outside 1677-09-21" in told.what
     assert ("Trino before 453 fails on it (trinodb/trino#11338)" in told.what) is (zone is not None)
     assert told.remedy.count("rewrite_data_files(table => 'your_db.your_table', options => map('rewrite-all'") == 1
+
+
+# -- a void field without its column (trinodb/trino#15738) -------------------------------------------------------------
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_void_field_without_its_column_is_dropped_first(version: int, tmp_path: Path) -> None:
+    spec = [(1, 1000, "id", "identity"), (2, 1001, "name", "void")]
+    table = Table(str(tmp_path / "t"), [(1, "id", "int"), (2, "name", "string")], spec=spec, version=version)
+    table.set_schema([(1, "id", "int")])
+    table.write()
+    [told] = [f for f in direct.doctor(str(table.folder)).findings if f.what.endswith(VOID_WITHOUT_SOURCE)]
+    assert told.severity == "warning"
+    assert "ALTER TABLE your_catalog.your_db.your_table DROP PARTITION FIELD name: writes work again." in told.remedy
+    assert ("'format-version' = '2'" in told.remedy) == (version == 1)
+
+
+def test_a_spec_of_void_alone_keeps_nobody_from_writing(tmp_path: Path) -> None:
+    fields = [(1, "id", "int"), (2, "name", "string")]
+    table = Table(str(tmp_path / "t"), fields, spec=[(2, 1000, "name", "void")], version=1)
+    table.set_schema([(1, "id", "int")])
+    table.write()
+    assert not [f for f in direct.doctor(str(table.folder)).findings if f.what.endswith(VOID_WITHOUT_SOURCE)]

@@ -21,9 +21,10 @@ from explorer.spec.doctor.remedy_cases import (
     OLD_VOID,
     SAME_NAMES,
     VOID,
+    VOID_WITHOUT_SOURCE,
 )
 from explorer.spec.doctor.table_properties import refused_values, unknown_properties
-from explorer.spec.schemas.partition_names import clashing_names, former_names
+from explorer.spec.schemas.partition_names import clashing_names, former_names, voids_without_source
 from explorer.spec.values.transforms import parse_transform
 from explorer.spec.values.values import primitive_type
 
@@ -92,6 +93,11 @@ def java_rules(meta: TableMetadata) -> Iterator[Finding]:
         name, is_old = str(field.get("name")), spec_id != raw.get("default-spec-id")
         column = _column_of(meta, field)
         if is_old and not column:
+            continue
+        if not is_old and any(one.name == name for one in voids_without_source(meta)):
+            words = f"the partition spec has {json_text(name)}, {VOID_WITHOUT_SOURCE}"
+            yield here("readers-differ", words, location=place, found="void", refused="", severity="warning",
+                       columns=(name,))  # fmt: skip
             continue
         spec = f"partition spec {spec_id} has" if is_old else "the partition spec has"
         words = (

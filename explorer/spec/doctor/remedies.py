@@ -20,6 +20,7 @@ from explorer.spec.doctor.remedy_parts import (
     fitting_statement,
     statistics_renewal,
     value_corrections,
+    void_removal,
 )
 from explorer.spec.doctor.remedy_texts import (
     LETTER_OF_CASE,
@@ -262,6 +263,7 @@ def remedy(
         renewed=statistics_renewal(fault, rule == "statistics-stale", location) if fault and letter == "S" else "",
         fitted=fitting_statement(fault) if fault and letter == "J" else "",
         corrected=value_corrections(fault) if fault and letter == "Q" else "",
+        void_first=void_removal(fault, ", then ") if fault and rule == "dropped-source" else "",
         regained=commit_recovery(fault) if fault and letter == "A" else "",
         added=ADDED_AFTER if anew or situation.whole is not None else ADDED_ELSEWHERE,
         again=_again(situation, catalog, name) if rule == "manifest-missing" and not anew else "",

@@ -54,6 +54,10 @@ EMPTY_DELETE = "removed nothing, and added no delete"
 CHANGED_NOTHING = "applied to no data file when it was committed: that commit changed no row"
 BY_AGE = "a rule of the store that removes files by their age"
 ROUNDED = "are rounded, as JSON tools do"
+VOID_WITHOUT_SOURCE = (
+    "whose transform is `void`, and whose column was dropped: Spark 4.1 reads the table, and INSERT, UPDATE and "
+    "compaction fail ('Cannot build accessor for field: null')"
+)
 OLD_VOID = "a partition field that was removed from later specs, and that this one keeps as `void`"
 NULL_BY_VOID = (
     "files have column {} themselves, and their partition value is null: the spec takes a value from the partition for "
@@ -251,6 +255,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("deleted-file-live", REMOVED_WITH_SNAPSHOT): "file-added-again",
     ("commit-cut-off", WITHOUT_PARENT): "without-parent",
     ("readers-differ", VOID): "void-field",
+    ("readers-differ", VOID_WITHOUT_SOURCE): "void-without-source",
     ("readers-differ", OLD_VOID): "old-void-field",
     ("readers-differ", NAN): "nan-order",
     ("readers-differ", WIDE_BOUND.partition("{")[0]): "wide-bounds",

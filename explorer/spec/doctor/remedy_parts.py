@@ -10,7 +10,7 @@ from typing import Any
 from explorer.model.metadata import StatisticsFile, TableMetadata
 from explorer.spec.doctor.missing_files import MissingFile
 from explorer.spec.schemas.name_mapping import mapping_given_back, missing_name_mapping, taken_names
-from explorer.spec.schemas.partition_names import rename_statement
+from explorer.spec.schemas.partition_names import rename_statement, voids_without_source
 from explorer.spec.snapshots.lineage import ancestry
 from explorer.spec.snapshots.refs import free_ref_name, preview_refs
 from explorer.spec.text.names import (
@@ -82,11 +82,31 @@ def fitting_statement(fault: FindingSubject) -> str:
         return _field_drop(fault)
     if fault.rule == "partition-names":
         return _partition_rename(fault)
+    if fault.rule == "void-without-source":
+        return void_removal(fault, ": writes work again.") or "Nothing in Spark's SQL takes a field of this name away."
     if fault.rule == "former-name":
         return _former_name(fault)
     if fault.rule == "names-in-case":
         return _column_rename(fault)
     return _optional_columns(fault)
+
+
+def void_removal(fault: FindingSubject, end: str) -> str:
+    """Say how Spark takes the fields `void` away for which its writes fail.
+
+    Args:
+        fault: What is wrong.
+        end: What stands after the statements.
+
+    Returns:
+        The statements; empty where there is no such field, or they cannot be printed.
+    """
+    names = [name_in_sql(field.name) for field in voids_without_source(fault.metadata)]
+    if not names or not all(names):
+        return ""
+    upgrade = f"ALTER TABLE {fault.table} SET TBLPROPERTIES ('format-version' = '2'), then "
+    drops = ", then ".join(f"ALTER TABLE {fault.table} DROP PARTITION FIELD {name}" for name in names)
+    return f"{upgrade if fault.metadata.format_version == 1 else ''}{drops}{end}"
 
 
 def value_corrections(fault: FindingSubject) -> str:

@@ -254,11 +254,11 @@ TEXTS_OF: Mapping[str, str] = {
     "delete-dropped": "Look first whether rows are back: icedive inspect file TABLE PATH --show deletes shows the keys "
     "that the delete held. icedive data history TABLE FILTER shows the rows of a key. If none is back, nothing has to "
     "be done. If some are, delete them again, by these keys: that keeps what was committed since. Or else: {back}",
-    "dropped-source": "CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map('rewrite-all', "
-    "'true')) writes the rows by the current spec. Then INSERT INTO {table} SELECT * FROM {table} WHERE false adds "
-    "no row, and its commit leaves out the manifests of the old spec. Once the older snapshots are old enough to "
-    "expire, CALL {catalog}.system.expire_snapshots(table => '{name}', clean_expired_metadata => true) drops the old "
-    "spec.",
+    "dropped-source": "{void_first}CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map("
+    "'rewrite-all', 'true')) writes the rows by the current spec. Then INSERT INTO {table} SELECT * FROM {table} WHERE "
+    "false adds no row, and its commit leaves out the manifests of the old spec. Once the older snapshots are old "
+    "enough to expire, CALL {catalog}.system.expire_snapshots(table => '{name}', clean_expired_metadata => true) drops "
+    "the old spec.",
     "old-spec-listed": "INSERT INTO {table} SELECT * FROM {table} WHERE false adds no row, and its commit leaves that "
     "manifest out.",
     "header-schema": "Spark reads rows by the table's schema, whatever the header says. Look which of the two has the "
@@ -474,6 +474,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "shared-folder": "Y",
     "uncommitted": "D",
     "dropped-source": "R",
+    "void-without-source": "J",
     "old-spec-listed": "E",
     "partition-names": "J",
     "names-in-case": "J",

@@ -68,6 +68,14 @@ def fields_without_source(metadata: TableMetadata, spec_id: int) -> list[Partiti
     return [field for field in (spec.fields if spec else ()) if not all(i in columns for i in field.source_ids)]
 
 
+def voids_without_source(metadata: TableMetadata) -> list[PartitionField]:
+    """Return the fields `void` of the default spec whose column was dropped, where Spark's writes fail for them: the
+    spec has other fields."""
+    own, spec = metadata.default_spec_id or 0, metadata.spec(metadata.default_spec_id or 0)
+    is_partitioned = any(field.transform != "void" for field in (spec.fields if spec else ()))
+    return [f for f in fields_without_source(metadata, own) if f.transform == "void" and is_partitioned]
+
+
 def fields_taken_for_metrics(metadata: TableMetadata, spec_id: int) -> list[PartitionField]:
     """Find the partition fields of a spec whose id stands for something else in Iceberg Java's metadata tables.
 
