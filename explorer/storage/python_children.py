@@ -3,6 +3,7 @@ others: somebody may stand in the folder of a table, and whoever wrote the table
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -14,6 +15,8 @@ SAFE = {"PYTHONSAFEPATH": "1"}
 """What keeps Python 3.11 and later from it, and all that they start: for children whose command others make."""
 HAS_SAFE = sys.version_info >= (3, 11)
 """Whether it does in children of this Python."""
+KILLED = tuple(-int(getattr(signal, name)) for name in ("SIGKILL", "SIGXCPU") if hasattr(signal, name))
+"""What ends a child that took too much of the processor's time."""
 
 
 def module_command(module: str) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from typing import NamedTuple
 from explorer.errors import UnreadableFile
 from explorer.progress import check_cancellation, when_cancelled
 from explorer.storage import limits
-from explorer.storage.python_children import bare_command
+from explorer.storage.python_children import KILLED, bare_command
 
 MEMORY = 512 << 20
 """Bytes of memory of a child. An honest page has a thousand names, or five."""
@@ -75,6 +76,7 @@ def _pages(uri: str, properties: Mapping[str, str]) -> Iterator[list[tuple[str, 
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        env={**os.environ, "TOKIO_WORKER_THREADS": "2"},  # each has a stack, which is memory
         start_new_session=True,  # Ctrl-C in a terminal is for us
     ) as child:
         try:
@@ -105,6 +107,6 @@ def _error(uri: str, kind: str, text: str) -> Exception:
 def _end(status: int) -> str:
     if status in (-signal.SIGABRT, -signal.SIGSEGV):
         return f"that took more than {MEMORY:,} bytes of memory, or its client broke off: no honest store sends so much"
-    if status in (-signal.SIGKILL, -getattr(signal, "SIGXCPU", 0)):
+    if status in KILLED:
         return f"that took more than {SECONDS} s of the processor"
     return f"the child that lists them ended with status {status}"

@@ -26,7 +26,7 @@ from explorer.errors import NotNow, UnreadableFile
 from explorer.progress import Cancelled
 from explorer.storage import limits as budget
 from explorer.storage.decoder_process.turns import LOOK_S, Turn, Turns
-from explorer.storage.python_children import bare_command
+from explorer.storage.python_children import KILLED, bare_command
 
 SECONDS, WALL = 20, 120
 """CPU seconds for one file, and seconds on the clock: the machine may be busy. Starting a child may take as long."""
@@ -223,7 +223,7 @@ class _Worker:
     def _end(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
-        if self._process.returncode in (-signal.SIGKILL, -getattr(signal, "SIGXCPU", 0)):
+        if self._process.returncode in KILLED:
             return f"decoding it took more than {SECONDS} s, so it was stopped: damaged, made to be slow, or too large"
         if self._process.returncode == -signal.SIGABRT:  # so Rust and C++ end when there is no memory
             needs = f"its decoder broke off, or needs more than {_memory():,} bytes of memory"
