@@ -96,8 +96,8 @@ def test_statistics_are_missed_and_computed_anew(spark: Any) -> None:
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        ("UPDATE {} SET v = 'b' WHERE id = 5", "as an UPDATE does by copy-on-write"),
-        ("DELETE FROM {} WHERE id = 5", "as a DELETE of 1 row does by copy-on-write"),
+        ("UPDATE {} SET v = 'b' WHERE id = 5", "replaced 1 data file of 100 rows by 1 of as many rows: "),
+        ("DELETE FROM {} WHERE id = 5", "replaced 1 data file of 100 rows by 1 of 99. "),
         (
             "MERGE INTO {} t USING (SELECT 5L id, 'm' v) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v",
             "is a MERGE that replaced 1 data file of 100 rows by 1: it carried 99 rows over, and changed 1.",
@@ -119,7 +119,7 @@ def test_merge_on_read_rewrites_no_data_file(statement: str, words: str, spark: 
     assert not first & second
     told = run("storage", name)
     assert words in told
-    alter = re.search(r"ALTER TABLE \S+ SET TBLPROPERTIES \('write\.\w+\.mode' = 'merge-on-read'\)", told)
+    alter = re.search(r"ALTER TABLE \S+ SET TBLPROPERTIES \([^)]+\)", told)
     assert alter
     assert f"write.{kind}.mode" in alter[0]
     spark.sql(alter[0])

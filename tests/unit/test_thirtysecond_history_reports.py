@@ -239,29 +239,31 @@ def with_an_overwrite(folder: Path, version: int = 2, **counts: str) -> Table:
 
 
 COUNTS = {"deleted_data_files": "2", "added_data_files": "1", "deleted_records": "200"}
-ADVICE = "ALTER TABLE your_catalog.your_db.your_table SET TBLPROPERTIES ('write.{}.mode' = 'merge-on-read')"
+ADVICE = "ALTER TABLE your_catalog.your_db.your_table SET TBLPROPERTIES ({})"
+ANY = ("delete", "merge", "update")
 
 
 @pytest.mark.parametrize(
-    ("more", "statement", "words"),
+    ("more", "statements", "words"),
     [
-        ({"added_records": "200"}, "update", "Snapshot-3 replaced 2 data files of 200 rows by 1 of as many rows, as an "
-         "UPDATE does by copy-on-write: how many rows it changed is not recorded. The old files stay"),
-        ({"added_records": "199"}, "delete", "Snapshot-3 replaced 2 data files of 200 rows by 1 of 199, as a DELETE of "
-         "1 row does by copy-on-write. The old files stay"),
+        ({"added_records": "200"}, ANY, "Snapshot-3 replaced 2 data files of 200 rows by 1 of as many rows: how many "
+         "rows it changed is not recorded. A DELETE, MERGE or UPDATE by copy-on-write does so, and an INSERT "
+         "OVERWRITE. The old files stay"),
+        ({"added_records": "199"}, ANY, "Snapshot-3 replaced 2 data files of 200 rows by 1 of 199. A DELETE, MERGE or"),
         ({"added_records": "201", "spark.merge-into.num-target-rows-copied": "197",
-          "spark.merge-into.num-target-rows-updated": "2", "spark.merge-into.num-target-rows-deleted": "1"}, "merge",
+          "spark.merge-into.num-target-rows-updated": "2", "spark.merge-into.num-target-rows-deleted": "1"}, ("merge",),
          "Snapshot-3 is a MERGE that replaced 2 data files of 200 rows by 1: it carried 197 rows over, and changed 3."),
     ],
 )  # fmt: skip
 def test_storage_says_what_copy_on_write_replaced(
-    more: dict[str, str], statement: str, words: str, tmp_path: Path
+    more: dict[str, str], statements: tuple[str, ...], words: str, tmp_path: Path
 ) -> None:
     table = with_an_overwrite(tmp_path / "t", **COUNTS, **more)
     told = run("storage", str(table.folder))
     assert words in told
-    assert ADVICE.format(statement) in told
-    table.md["properties"][f"write.{statement}.mode"] = "merge-on-read"
+    modes = [f"write.{statement}.mode" for statement in statements]
+    assert ADVICE.format(", ".join(f"'{mode}' = 'merge-on-read'" for mode in modes)) in told
+    table.md["properties"] |= dict.fromkeys(modes, "merge-on-read")
     table.write()
     assert "copy-on-write" not in run("storage", str(table.folder))
 
@@ -274,6 +276,7 @@ def test_storage_says_what_copy_on_write_replaced(
         {"added_records": "200", "replace_partitions": "true"},
         {"added_records": "200", "added_delete_files": "1"},
         {"added_records": "200", "engine_name": "trino"},
+        {"added_records": "200", "spark.sql.streaming.queryId": "a"},
     ],
 )
 def test_other_overwrites_are_not_taken_for_copy_on_write(more: dict[str, str], tmp_path: Path) -> None:
@@ -284,3 +287,26 @@ def test_other_overwrites_are_not_taken_for_copy_on_write(more: dict[str, str], 
 def test_version_1_has_no_merge_on_read(tmp_path: Path) -> None:
     table = with_an_overwrite(tmp_path / "t", 1, **COUNTS, added_records="200")
     assert "merge-on-read" not in run("storage", str(table.folder))
+
+
+# -- what a reader of this change found --------------------------------------------------------------------------------
+def test_a_file_after_an_expiry_of_pyiceberg_does_not_tell_that_a_snapshot_had_no_parent(tmp_path: Path) -> None:
+    table = with_appends(tmp_path / "t", 4)
+    expire(table, 103, forgets_parents=True)
+    table.append(table.parquet("f5.parquet", {"id": [5]}))
+    manifests = table.lists[table.md["current-snapshot-id"]]
+    table.snapshot("append", manifests, ref="dev", parent=table.md["current-snapshot-id"])
+    table.append(table.parquet("f7.parquet", {"id": [7]}))
+    kinds = {own: kind for own, (kind, _) in places(table).items()}
+    assert kinds == {101: "cut off", 102: "cut off", 104: "ancestor", 105: "ancestor", 106: "branch", 107: "current"}
+    assert "CREATE OR REPLACE" not in run("history", "lineage", str(table.folder))
+
+
+def test_a_tag_on_a_snapshot_does_not_tell_that_main_never_had_it(tmp_path: Path) -> None:
+    table = with_appends(tmp_path / "t", 5)
+    table.md["refs"]["old"] = {"snapshot-id": 101, "type": "tag"}
+    expire(table, 102, 103)
+    without_older_metadata(table)
+    told = run("history", "landed", str(table.folder), "snapshot-1")
+    assert "is not known, since snapshots of main have expired. Snapshot-1: on a branch or tag." in told
+    assert "only on a branch" not in told

@@ -92,6 +92,16 @@ def test_metadata_tells_that_older_files_lack_a_required_column(late: Table) -> 
     assert "have null" not in says
 
 
+def test_a_branch_is_read_by_the_schema_of_the_table(late: Table) -> None:
+    late.md["refs"]["old"] = {"snapshot-id": 101, "type": "tag"}
+    late.write()
+    assert absent(late.folder) == [("warning", (102,))]  # a tag by its own schema
+    late.md["refs"]["dev"] = {"snapshot-id": 101, "type": "branch"}
+    late.write()
+    assert absent(late.folder) == [("warning", (101, 102))]
+    assert absent(late.folder, deep=True) == [("error", (101, 102))]
+
+
 def test_what_a_reader_does_depends_on_older_files(late: Table) -> None:
     says = run("readers", str(late.folder))
     assert "maybe fault required-absent: " in says

@@ -85,18 +85,18 @@ def landed(metadata: TableMetadata, wanted: str, reasons: Mapping[int, str], gap
     """
     gaps = gaps or log_gaps(metadata)
     entries = [entry for entry in lineage(metadata, gaps) if entry.snapshot_id in reasons]
-    snapshots = tuple(_landed(entry, reasons[entry.snapshot_id]) for entry in entries)
+    unknown = gaps.line.unknown
+    snapshots = tuple(_landed(entry, reasons[entry.snapshot_id], entry.snapshot_id in unknown) for entry in entries)
     picked = {snapshot.summary.get("source-snapshot-id") for snapshot in metadata.snapshots}
     staged = (one for one in snapshots if one.where == PLACES["staged"] and str(one.snapshot_id) not in picked)
     still_staged = tuple(one.snapshot for one in staged)
-    words = _words(metadata, shorten(wanted, LONG), snapshots, len(still_staged), gaps.line.unknown)
+    words = _words(metadata, shorten(wanted, LONG), snapshots, len(still_staged), unknown)
     return Landed(wanted, snapshots, words, still_staged)
 
 
-def _landed(entry: LineageEntry, why: str) -> LandedSnapshot:
-    return LandedSnapshot(
-        entry.snapshot, entry.snapshot_id, PLACES[entry.kind], entry.refs, why, entry.notes, entry.timestamp_ms
-    )
+def _landed(entry: LineageEntry, why: str, is_unknown: bool) -> LandedSnapshot:
+    where = "on a branch or tag" if is_unknown and entry.kind == "branch" else PLACES[entry.kind]
+    return LandedSnapshot(entry.snapshot, entry.snapshot_id, where, entry.refs, why, entry.notes, entry.timestamp_ms)
 
 
 def matching_snapshots(metadata: TableMetadata, wanted: str) -> dict[int, str]:

@@ -13,7 +13,8 @@ from explorer.spec.text.units import count, whole
 MERGE_ROWS = "spark.merge-into.num-target-rows-"
 """How keys begin with which Spark 4.1 counts the rows of a MERGE."""
 CHANGES = ("updated", "deleted")
-RowStatement = Literal["update", "delete", "merge"]
+RowStatement = Literal["delete", "merge", "update"]
+ANY: tuple[RowStatement, ...] = ("delete", "merge", "update")
 
 
 @dataclass(frozen=True)
@@ -22,18 +23,18 @@ class WholeFileCommit:
 
     Attributes:
         snapshot: Its snapshot.
-        statement: What it was, of a MERGE, or else what fits its rows.
+        statements: What it may have been: summaries count the rows of a MERGE alone.
         words: What it did, with the numbers.
     """
 
     snapshot: Snapshot
-    statement: RowStatement
+    statements: tuple[RowStatement, ...]
     words: str
 
 
 def whole_file_commits(metadata: TableMetadata) -> list[WholeFileCommit]:
-    """Find the commits of Spark that are left and carried rows over. An INSERT OVERWRITE may look as one where it wrote
-    as many rows as it replaced, or fewer.
+    """Find the commits of Spark that are left and carried rows over. An INSERT OVERWRITE looks as one where it wrote as
+    many rows as it replaced, or fewer.
 
     Args:
         metadata: The table's.
@@ -54,17 +55,18 @@ def _commit(snapshot: Snapshot, name: str) -> WholeFileCommit | None:
         return None
     if commit_writer(snapshot, "").engine != "spark" or summary.get("replace-partitions") == "true":
         return None
+    if any("streaming" in key for key in summary):  # a stream in complete mode overwrites the table
+        return None
     files = f"replaced {count(gone, 'data file')} of {count(removed, 'row')} by {come:,}"
     if (copied := whole(summary.get(f"{MERGE_ROWS}copied"))) is not None:
         changed = sum(whole(summary.get(f"{MERGE_ROWS}{change}")) or 0 for change in CHANGES)
         words = f"{name} is a MERGE that {files}: it carried {count(copied, 'row')} over, and changed {changed:,}"
-        return WholeFileCommit(snapshot, "merge", words) if copied > changed else None
+        return WholeFileCommit(snapshot, ("merge",), words) if copied > changed else None
     if added == removed:
-        like = "of as many rows, as an UPDATE does by copy-on-write: how many rows it changed is not recorded"
-        return WholeFileCommit(snapshot, "update", f"{name} {files} {like}")
+        like = "of as many rows: how many rows it changed is not recorded"
+        return WholeFileCommit(snapshot, ANY, f"{name} {files} {like}")
     if removed - added < added < removed:
-        like = f"of {added:,}, as a DELETE of {count(removed - added, 'row')} does by copy-on-write"
-        return WholeFileCommit(snapshot, "delete", f"{name} {files} {like}")
+        return WholeFileCommit(snapshot, ANY, f"{name} {files} of {added:,}")
     return None
 
 
@@ -80,18 +82,20 @@ def copy_on_write_words(metadata: TableMetadata, table: str) -> str:
     """
     commits = [
         commit for commit in whole_file_commits(metadata)
-        if metadata.properties.get(_mode(commit.statement), "").lower() != "merge-on-read"
+        if any(metadata.properties.get(_mode(one), "").lower() != "merge-on-read" for one in commit.statements)
     ]  # fmt: skip
     if not commits or metadata.format_version < 2:
         return ""
     others = len(commits) - 1
     more = f" {count(others, 'more commit')} did so." if others else ""
-    modes = sorted({_mode(commit.statement) for commit in commits})
-    properties = ", ".join(f"'{mode}' = 'merge-on-read'" for mode in modes)
-    statements = " or ".join(sorted({commit.statement.upper() for commit in commits}))
+    statements = sorted({statement for commit in commits for statement in commit.statements})
+    properties = ", ".join(f"'{_mode(statement)}' = 'merge-on-read'" for statement in statements)
+    names = " or ".join(statement.upper() for statement in statements)
+    is_sure = commits[-1].statements == ("merge",)
+    may_be = "" if is_sure else " A DELETE, MERGE or UPDATE by copy-on-write does so, and an INSERT OVERWRITE."
     return (
-        f"{commits[-1].words}.{more} The old files stay until their snapshots expire. By merge-on-read the next "
-        f"{statements} adds delete files and rewrites no data file, and readers apply the deletes until a compaction: "
+        f"{commits[-1].words}.{may_be}{more} The old files stay until their snapshots expire. By merge-on-read the "
+        f"next {names} adds delete files and rewrites no data file, and readers apply the deletes until a compaction: "
         f"ALTER TABLE {table} SET TBLPROPERTIES ({properties})"
     )
 

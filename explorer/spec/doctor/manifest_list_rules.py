@@ -152,13 +152,16 @@ class Lists:
 
     def readers_know(self, source_ids: tuple[int, ...]) -> int:
         """The snapshots by whose schema a filter can name all of some columns, as bits. Readers take that of the table
-        for the current snapshot, and a snapshot's own for time travel."""
+        for the current snapshot and for branches (Iceberg Java: SnapshotUtil.schemaFor), and a snapshot's own for time
+        travel."""
         if source_ids not in self._readers_know:
             mask, current = 0, self.meta.schema(self.meta.current_schema_id)
+            heads = {ref.snapshot_id for ref in self.meta.refs if ref.type == "branch"}
             for n, snapshot in enumerate(self.snapshots):
                 own = None if snapshot is self.meta.current_snapshot else self.meta.schema(snapshot.schema_id)
-                schema = own or current
-                mask |= 1 << n if schema is None or all(i in schema.by_id for i in source_ids) else 0
+                schemas = [own or current, current] if snapshot.snapshot_id in heads else [own or current]
+                known = any(schema is None or all(i in schema.by_id for i in source_ids) for schema in schemas)
+                mask |= 1 << n if known else 0
             self._readers_know[source_ids] = mask
         return self._readers_know[source_ids]
 

@@ -99,6 +99,7 @@ def lineage(metadata: TableMetadata, gaps: LogGaps | None = None) -> list[Lineag
             notes += [] if own in on_refs else ["no ref leads to it"]
         elif own in on_refs:
             kind = "branch"
+            notes += [NOT_KNOWN] if own in gaps.line.unknown else []
         elif own in was_current and own in gaps.line.unknown:
             kind = "detached"
             notes.append(f"it was current once, and no ref leads to it; {NOT_KNOWN}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from explorer.model.metadata import Snapshot, SnapshotLogEntry, TableMetadata
 from explorer.spec.commits.costs import committed_with_later, metadata_files
-from explorer.spec.snapshots.main_line import NO_LINE, MainLine, main_line
+from explorer.spec.snapshots.main_line import NO_LINE, MainLine, began_anew, main_line
 from explorer.spec.text.names import base_name, metadata_name
 from explorer.spec.text.units import instant
 
@@ -119,8 +119,13 @@ def _noting_parents(older: ReadOlder, former: dict[int, int | None]) -> ReadOlde
     def read(paths: Sequence[str]) -> Iterator[TableMetadata | None]:
         for file in older(paths):
             for snapshot in file.snapshots if file else ():
-                parent = snapshot.parent_snapshot_id
-                former[snapshot.snapshot_id] = former.get(snapshot.snapshot_id) if parent is None else parent
+                own, parent = snapshot.snapshot_id, snapshot.parent_snapshot_id
+                if parent is not None:
+                    former[own] = parent
+                elif file and (file.last_updated_ms == snapshot.timestamp_ms or began_anew(file, own)):
+                    former.setdefault(
+                        own, None
+                    )  # by the file of its commit: pyiceberg forgets a parent that it expires
             yield file
 
     return read

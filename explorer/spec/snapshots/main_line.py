@@ -70,8 +70,19 @@ def main_line(metadata: TableMetadata, former: Parents = NO_PARENTS) -> MainLine
 
 def _has_no_parent(metadata: TableMetadata, own: int, former: Parents) -> bool:
     """Whether a snapshot without a parent never had one: an older metadata file says so, or no number is missing."""
-    if own in former:
-        return True
+    return own in former or began_anew(metadata, own)
+
+
+def began_anew(metadata: TableMetadata, own: int) -> bool:
+    """Tell whether a snapshot without a parent never had one, by the numbers of those before it.
+
+    Args:
+        metadata: The table's.
+        own: The snapshot's id.
+
+    Returns:
+        Whether no number is missing before it. False where the table does not have it.
+    """
     if metadata.snapshot(own) is None:
         return False
     before = metadata.by_number[: metadata.ordinals[own]]
