@@ -14,7 +14,7 @@ from explorer.spec.text.units import instant
 from tests.support import direct
 from tests.support.report_tables import found, java_table
 
-SPACE, IN_CALLS = "sandbox.cut_history", "thirtysecond"
+SPACE, IN_CALLS = "sandbox.cut_history", "cut_history"
 
 
 def run(*words: str) -> str:
