@@ -144,6 +144,9 @@ def _after_errors(seen: Preview, rules: str) -> Preview:
     if seen.operation in FREES:
         why = f"the doctor finds an error ({rules}). Its remedy may need what this removes: icedive doctor TABLE."
         return replace(seen, call="", refusal=seen.refusal or f"Do not run this: {why}")
+    if seen.operation == "dangling-deletes" and "partition-value" in rules:
+        why = "a delete may apply to nothing because a partition value is wrong: icedive doctor TABLE tells of it."
+        return replace(seen, call="", refusal=seen.refusal or f"Do not run this: {why}")
     first = f"First see the remedy of what the doctor finds ({rules}): icedive doctor TABLE."
     return replace(seen, warning=f"{first} {seen.warning}".strip())
 

@@ -8,10 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import IllegalArgumentException
 
-from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE, REFUSES_SPEC
+from explorer.cli import main
+from explorer.spec.doctor.manifest_list_rules import MERGE
+from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE, FORGOTTEN_PARTITION, REFUSES_SPEC
 from explorer.spec.schemas.required_nulls import NOT_WRITTEN
 from tests.statements.printed import statements
 from tests.support import direct
@@ -30,6 +33,39 @@ def fails(spark: Any, query: str) -> bool:
         assert "Cannot partition by non-primitive source field" in str(error)
         return True
     return False
+
+
+# -- rows that come back where a merge of manifests forgets a partition ------------------------------------------------
+def test_rows_that_a_merge_of_manifests_brings_back_are_told(spark: Any) -> None:
+    table = f"{SPACE}.forgotten"
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SPACE}")
+    spark.sql(
+        f"CREATE TABLE {table} (id INT, name STRING, v INT) USING iceberg PARTITIONED BY (id, truncate(5, name)) "
+        "TBLPROPERTIES ('write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'partition')"
+    )
+    for start in (0, 100):
+        spark.sql(f"INSERT INTO {table} SELECT 1, 'Aachen', id FROM range({start}, {start + 10})")
+    spark.sql(f"DELETE FROM {table} WHERE v IN (1, 2, 101)")
+    spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD truncate(5, name)")
+    spark.sql(f"ALTER TABLE {table} DROP COLUMN name")
+    [warned] = direct.doctor(table).findings
+    assert (warned.severity, warned.what.endswith(MERGE)) == ("warning", True)
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('commit.manifest.min-count-to-merge' = '2')")
+    assert spark.table(table).where("v IN (1, 2, 101)").count() == 0
+    spark.sql(f"INSERT INTO {table} VALUES (3, 3)")
+    assert spark.table(table).where("v IN (1, 2, 101)").count() == 3
+    [told] = direct.doctor(table, deep=True).findings
+    assert (told.rule, told.severity, told.what) == ("partition-value", "error", FORGOTTEN_PARTITION)
+    assert {one.rule for one in told.explains} == {"delete-dangling", "readers-differ"}
+    [alter] = statements(told.remedy)
+    shown = CliRunner().invoke(main, ["maintain", "all", table]).output
+    assert shown.startswith("There is nothing to run.\nMust not be run: dangling-deletes, expire, remove-orphans.")
+    with pytest.raises(Py4JJavaError, match="Cannot find field"):
+        spark.sql(f"DELETE FROM {table} WHERE v IN (1, 2, 101)")
+    spark.sql(alter)
+    spark.sql(f"DELETE FROM {table} WHERE v IN (1, 2, 101)")
+    assert spark.table(table).where("v IN (1, 2, 101)").count() == 0
+    assert spark.table(table).count() == 18
 
 
 # -- a dropped column that only an old spec uses (trinodb/trino#15729) -------------------------------------------------

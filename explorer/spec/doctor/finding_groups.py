@@ -11,9 +11,12 @@ from explorer.spec.doctor.findings import ORDER, Finding, finding, remedy_case
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.promotions import PROMOTED_DATE
 from explorer.spec.doctor.remedy_cases import (
+    DROPPED_SOURCE,
+    FORGOTTEN_PARTITION,
     HAS_LOST_SCHEMA,
     MAYBE_PADDED,
     PADDED,
+    REFUSES_SPEC,
     REMOVED_WITH_SNAPSHOT,
     ROUNDED,
     STILL_LIVE,
@@ -254,6 +257,16 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     def file_columns(f: Finding) -> Hashable:
         return f.columns if f.what == PROMOTED_DATE and f.node and f.node[0] != "metadata" else None
 
+    def spec_of(f: Finding) -> Hashable:
+        return lists.records[f.file].partition_spec_id if f.file in lists.records else None
+
+    def forgotten(f: Finding) -> Hashable:
+        return spec_of(f) if f.what == FORGOTTEN_PARTITION else None
+
+    def of_spec(f: Finding) -> Hashable:
+        is_old = f.rule == "readers-differ" and (DROPPED_SOURCE in f.what or REFUSES_SPEC in f.what)
+        return spec_of(f) if is_old or f.rule == "delete-dangling" else None
+
     yield from _same_key(findings, table_columns, file_columns)
     yield from _same_key(findings, of_file("file-missing"), of_file("file-missing", *OF_FILES))
     yield from _same_key(findings, of_file("record-count"), of_file(*OF_FILES[1:]))
@@ -262,6 +275,7 @@ def _files(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:
     yield from _same_key(findings, of_column("partition-value"), of_column("value-suspect"))
     yield from _same_key(findings, padded("metrics-wrong"), padded("partition-summary", "value-suspect"))
     yield from _same_key(findings, in_manifest("delete-partition"), in_manifest("delete-dangling"))
+    yield from _same_key(findings, forgotten, of_spec)
 
 
 def _removed_again(findings: Sequence[Finding], lists: Lists) -> Iterator[Because]:

@@ -19,6 +19,7 @@ from explorer.spec.doctor.header_rules import header_rules
 from explorer.spec.doctor.remedy_cases import (
     DROPPED_COLUMN,
     DROPPED_SOURCE,
+    FORGOTTEN_PARTITION,
     LACKS_DELETES,
     LACKS_ROWS,
     LOST_DELETES,
@@ -165,6 +166,15 @@ class Lists:
             self._readers_know[source_ids] = mask
         return self._readers_know[source_ids]
 
+    def with_deletes_of(self, spec_id: int) -> int:
+        """The snapshots that list delete files of a spec, as bits: deletes apply by partition values, whether or not a
+        filter can name the column."""
+        mask = 0
+        for path, record in self.records.items():
+            if record.content == 1 and record.partition_spec_id == spec_id and not record.counts_no_live:
+                mask |= self.masks[path]
+        return mask
+
     def bit(self, snapshot_id: int | None) -> int:
         """A snapshot's bit; 0 for one that is not among these."""
         return 1 << self._at[snapshot_id] if snapshot_id in self._at else 0
@@ -262,12 +272,13 @@ def _missing_sources(lists: Lists) -> Iterator[Finding]:
             names = ", ".join(f.name for f in gone)
             what = "live files are" if live else NO_LIVE_LEFT
             effect = REFUSES_SPEC if fails else DROPPED_SOURCE
+            has_deletes = any(m.content for m in live)
             yield lists.of(
                 "readers-differ",
-                f"{what} of spec {spec.spec_id}, whose partition field {names} {effect}",
+                f"{what} of spec {spec.spec_id}, whose partition field {names} {effect}{MERGE * has_deletes}",
                 (live or manifests)[0].manifest_path,
                 found=[i for f in gone for i in f.source_ids],
-                severity="info",
+                severity="warning" if has_deletes else "info",
                 columns=tuple(f.name for f in gone),
             )
 
@@ -355,7 +366,13 @@ REFUSED: Mapping[tuple[str, str], Refused] = {
 }
 """What of a list's records Iceberg Java does not read on from, by rule and words."""
 BY_PARTITION = ("partition-summary", "partition-value", "value-suspect")
-"""Rules on partition values that matter to readers who filter by the column that these come from."""
+"""Rules on partition values that matter to readers who filter by the column that these come from, and to deletes of the
+spec."""
+MERGE = (
+    ". A commit that merges manifests writes null for it: then deletes of this spec may apply no more, and rows come "
+    "back"
+)
+"""What threatens a table that has live deletes of such a spec."""
 _ALIKE = (
     "manifest_length", "partition_spec_id", "content", "sequence_number", "min_sequence_number", "added_snapshot_id",
     "first_row_id", *(f"{name}_count" for name in COUNTS),
@@ -637,26 +654,33 @@ def _notes(lists: Lists, path: str, held: ManifestFacts) -> Iterator[Finding]:
     for note in held.notes:
         mask, column = lists.masks.get(path, 0), note["column"]
         if note["rule"] in BY_PARTITION and note["what"] != OF_DELETE and column in gone:
-            mask &= lists.readers_know(gone[column])
+            known = mask & lists.readers_know(gone[column])
+            forgotten = mask & ~known & lists.with_deletes_of(lists.records[path].partition_spec_id)
+            if forgotten and note["rule"] == "partition-value" and note["found"] == "null":
+                yield _of_note(lists, path, {**note, "what": FORGOTTEN_PARTITION}, forgotten)
+            mask = known
         elif note["what"] == NOT_WRITTEN:
             mask &= lists.readers_know((lists.column_ids[column],))
-        if not mask:
-            continue
-        severity = {"severity": note["severity"]} if note["severity"] else {}
-        yield lists.of(
-            note["rule"],
-            note["what"],
-            path,
-            f"record {note['record']}",
-            found=note["found"],
-            expected=note["expected"],
-            count=note["count"],
-            examples=tuple(note["examples"]),
-            columns=(note["column"],) if note["column"] else (),
-            refused=note["refused"] or "",
-            snapshots=lists.listing(mask),
-            **severity,
-        )
+        if mask:
+            yield _of_note(lists, path, note, mask)
+
+
+def _of_note(lists: Lists, path: str, note: Mapping[str, Any], mask: int) -> Finding:
+    severity = {"severity": note["severity"]} if note["severity"] else {}
+    return lists.of(
+        note["rule"],
+        note["what"],
+        path,
+        f"record {note['record']}",
+        found=note["found"],
+        expected=note["expected"],
+        count=note["count"],
+        examples=tuple(note["examples"]),
+        columns=(note["column"],) if note["column"] else (),
+        refused=note["refused"] or "",
+        snapshots=lists.listing(mask),
+        **severity,
+    )
 
 
 def _adders(lists: Lists, path: str, held: ManifestFacts) -> Iterator[Finding]:

@@ -21,6 +21,10 @@ OF_DELETE = (
     "an equality delete has rows of another partition than it is recorded in: it applies to data files of its own "
     "partition alone, where no row can equal its, so it hides nothing (#11891)"
 )
+FORGOTTEN_PARTITION = (
+    "a partition field whose column was dropped is null, as Iceberg Java writes it where it merges manifests: deletes "
+    "that apply by partition no longer reach the file, and rows that they deleted may be back"
+)
 SHOWS_PARTITION = "filters skip rows, and Spark shows the partition's value in each row, not the file's"
 WRAPPED = "has no place in {} bits, and wrapped round"
 LOST_ROWS = "a replace changes no rows"
@@ -231,6 +235,7 @@ CASES: Mapping[tuple[str, str], str] = {
     ("readers-differ", ONE_TOO_HIGH.rpartition("{}")[2]): "early-partition",
     ("partition-value", WRAPPED.rpartition("{}")[2]): "wrapped-partition",
     ("partition-value", OF_DELETE): "delete-value",
+    ("partition-value", FORGOTTEN_PARTITION): "partition-forgotten",
     ("partition-value", SHOWS_PARTITION): "identity-value",
     ("current-unlike-main", UNSET_CURRENT): "current-unset",
     ("property-unsafe", NAMES_A_CLASS): "property-class",

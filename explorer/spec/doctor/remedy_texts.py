@@ -254,6 +254,11 @@ TEXTS_OF: Mapping[str, str] = {
     "delete-dropped": "Look first whether rows are back: icedive inspect file TABLE PATH --show deletes shows the keys "
     "that the delete held. icedive data history TABLE FILTER shows the rows of a key. If none is back, nothing has to "
     "be done. If some are, delete them again, by these keys: that keeps what was committed since. Or else: {back}",
+    "partition-forgotten": "Look first whether rows are back: icedive inspect deletes TABLE lists the delete files "
+    "that apply to nothing, and icedive inspect file TABLE PATH --show deletes shows what one held. If some are back, "
+    "delete them again, by copy-on-write, since Spark 4.1 fails to write delete files here: ALTER TABLE {table} SET "
+    "TBLPROPERTIES ('write.delete.mode' = 'copy-on-write'). Compact nothing before, and drop no delete: then nothing "
+    "tells any more which rows these are. If none is back, nothing has to be done.",
     "dropped-source": "{void_first}CALL {catalog}.system.rewrite_data_files(table => '{name}', options => map("
     "'rewrite-all', 'true')) writes the rows by the current spec. Then INSERT INTO {table} SELECT * FROM {table} WHERE "
     "false adds no row, and its commit leaves out the manifests of the old spec. Once the older snapshots are old "
@@ -428,6 +433,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "wrapped-partition": "J",
     "changed-nothing": "C",
     "empty-delete": "H",
+    "partition-forgotten": "H",
     "delete-value": "Z",
     "identity-value": "G",
     "hive-null": "Q",
