@@ -137,16 +137,14 @@ def _watch(turn: int) -> None:
             client.processor_seconds() > 0  # else the timer tells
             and seconds_for(_Limit.read.total) < _processor_seconds() - _Limit.began
         )
-        if (late or _is_too_large()) and _Limit.depth and _Limit.turn == turn:
+        is_too_large = _held_bytes() - _Limit.held > memory_for(_Limit.read.total)
+        if (late or is_too_large) and _Limit.depth and _Limit.turn == turn:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGPROF)
 
 
-def _is_too_large() -> bool:
-    return _held_bytes() - _Limit.held > memory_for(_Limit.read.total)
-
-
 def memory_for(read: int) -> int:
-    """Bytes of memory that a command takes for so many bytes. Raises ExplorerError."""
+    """Bytes of memory that a command takes for so many bytes, beside what it had before it opened the table. Raises
+    ExplorerError."""
     return limits.limit() - STARTED_BYTES + MEMORY_PER_BYTE * max(0, read - BYTES)
 
 
@@ -167,12 +165,14 @@ def _look(_: int, __: FrameType | None) -> None:
     read = _Limit.read.total
     taken = _processor_seconds() - _Limit.began
     left = seconds_for(read) - taken
-    if left > 0 and not _is_too_large():
+    grown = _held_bytes() - _Limit.held
+    if left > 0 and grown <= memory_for(read):
         _set(max(left, 0.01))
         return
     _set(AGAIN_S)
     if left > 0:
-        took, most, variable = "more memory than it may", f"{human_bytes(memory_for(read))} are", limits.VARIABLE
+        took, most = f"{human_bytes(grown)} of memory", f"{human_bytes(memory_for(read))} are"
+        variable = limits.VARIABLE
     else:
         took, most, variable = f"{taken:.1f} s of the processor", f"{seconds_for(read):.1f} s are", VARIABLE
     _Limit.refused = (

@@ -164,11 +164,11 @@ def log_gap_rules(table: Table) -> Iterator[Finding]:
     """Rule 78: ancestors of the current snapshot that were current, and that the snapshot log lacks; also snapshots of
     which an expiry hides whether they are ancestors."""
     meta, gaps, begins = table.metadata, table.log_gaps, log_begins(table.metadata)
-    of_branches = branch_of_each(meta)
+    of_branches, named = branch_of_each(meta), {ref.snapshot_id for ref in meta.refs}
+    candidates = (s for s in reversed(meta.by_number) if s.snapshot_id in gaps.line.unknown - named)
     beside = [
-        s.snapshot_id for s in reversed(meta.by_number)
-        if s.snapshot_id in gaps.line.unknown and of_branches[s.snapshot_id] == NO_BRANCH and "wap.id" not in s.summary
-    ]  # fmt: skip
+        s.snapshot_id for s in candidates if of_branches[s.snapshot_id] == NO_BRANCH and "wap.id" not in s.summary
+    ]
     line = [*gaps.line.kept[1:], *beside]
     lost = [own for own in line if own in gaps.lost]
     unknown = [own for own in line if own in gaps.unknown]

@@ -25,7 +25,7 @@ def absent_required_fields(fields: Sequence[Json], there: Collection[int], given
     Args:
         fields: A struct's fields, as JSON.
         there: The field ids of the file's columns and of all that is inside.
-        known: Field ids whose values come from elsewhere, as from an identity partition.
+        given_ids: Field ids whose values come from elsewhere, as from an identity partition.
 
     Yields:
         The paths of the fields.

@@ -16,7 +16,8 @@ class MainLine:
         linked: The current snapshot and its ancestors, newest first, up to the first that has expired.
         cut_off: Ancestors from which an expired snapshot cuts them off, newest first. Iceberg does not know them as
             ancestors any more.
-        unknown: Snapshots of which nobody knows: older than the last known ancestor, whose parent has expired too.
+        unknown: Snapshots older than the last known ancestor, whose parent has expired: nobody knows whether they are
+            ancestors. Those of branches and staged ones are among them.
     """
 
     linked: tuple[int, ...]
