@@ -14,7 +14,7 @@ from pyspark.errors import IllegalArgumentException
 
 from explorer.cli import main
 from explorer.spec.doctor.manifest_list_rules import MERGE
-from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE, FORGOTTEN_PARTITION, REFUSES_SPEC
+from explorer.spec.doctor.remedy_cases import DROPPED_SOURCE, FORGOTTEN_PARTITION, REFUSES_SPEC, WRITES_FAIL
 from explorer.spec.schemas.required_nulls import NOT_WRITTEN
 from tests.statements.printed import statements
 from tests.support import direct
@@ -49,7 +49,7 @@ def test_rows_that_a_merge_of_manifests_brings_back_are_told(spark: Any) -> None
     spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD truncate(5, name)")
     spark.sql(f"ALTER TABLE {table} DROP COLUMN name")
     [warned] = direct.doctor(table).findings
-    assert (warned.severity, warned.what.endswith(MERGE)) == ("warning", True)
+    assert (warned.severity, warned.what.endswith(f"{MERGE}. {WRITES_FAIL}")) == ("warning", True)
     spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('commit.manifest.min-count-to-merge' = '2')")
     assert spark.table(table).where("v IN (1, 2, 101)").count() == 0
     spark.sql(f"INSERT INTO {table} VALUES (3, 3)")
@@ -66,6 +66,37 @@ def test_rows_that_a_merge_of_manifests_brings_back_are_told(spark: Any) -> None
     spark.sql(f"DELETE FROM {table} WHERE v IN (1, 2, 101)")
     assert spark.table(table).where("v IN (1, 2, 101)").count() == 0
     assert spark.table(table).count() == 18
+
+
+def test_merge_on_read_fails_until_the_old_spec_is_gone(spark: Any) -> None:
+    table = f"{SPACE}.merge_on_read"
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SPACE}")
+    spark.sql(
+        f"CREATE TABLE {table} (id INT, name STRING) USING iceberg PARTITIONED BY (truncate(5, name)) "
+        "TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')"
+    )
+    spark.sql(f"INSERT INTO {table} VALUES (1, 'Aachen'), (2, 'Aachen')")
+    spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD truncate(5, name)")
+    spark.sql(f"ALTER TABLE {table} DROP COLUMN name")
+    [live] = direct.doctor(table).findings
+    assert (live.severity, live.what.endswith(f". {WRITES_FAIL}")) == ("warning", True)
+    for statement in statements(live.remedy)[:2]:
+        spark.sql(statement)
+    [kept] = direct.doctor(table).findings
+    assert kept.what == f"spec 0 has the partition field name_trunc, whose column was dropped. {WRITES_FAIL}"
+    delete = f"DELETE FROM {table} WHERE id = 1"
+    with pytest.raises(Py4JJavaError, match="Cannot find field"):
+        spark.sql(delete)
+    expire, alter = statements(kept.remedy)
+    spark.sql(alter)
+    spark.sql(delete)
+    assert spark.table(table).count() == 1
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
+    spark.sql(expire.replace("clean_", "retain_last => 1, older_than => TIMESTAMP '2100-01-01 00:00:00', clean_"))
+    assert not found(table, "readers-differ")
+    spark.sql(f"INSERT INTO {table} VALUES (3), (4)")
+    spark.sql(f"DELETE FROM {table} WHERE id = 3")
+    assert sorted(row.id for row in spark.table(table).collect()) == [2, 4]
 
 
 # -- a dropped column that only an old spec uses (trinodb/trino#15729) -------------------------------------------------

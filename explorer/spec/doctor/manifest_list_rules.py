@@ -27,6 +27,7 @@ from explorer.spec.doctor.remedy_cases import (
     NO_LIVE_LEFT,
     OF_DELETE,
     REFUSES_SPEC,
+    WRITES_FAIL,
     WRONG_NOW,
 )
 from explorer.spec.entries.entries import NO_LIVE
@@ -261,6 +262,8 @@ def _missing_sources(lists: Lists) -> Iterator[Finding]:
     """Of rule 63: manifests of an older spec, one of whose columns the current schema has no more (#10234)."""
     meta, current = lists.meta, lists.meta.schema(lists.meta.current_schema_id)
     listed = lists.lists.get(meta.current_snapshot_id or 0, ())
+    modes = (meta.properties.get(f"write.{statement}.mode", "") for statement in ("delete", "update", "merge"))
+    writes_deletes = meta.format_version >= 2 and "merge-on-read" in (mode.lower() for mode in modes)
     for spec in meta.partition_specs if current else ():
         if spec.spec_id == meta.default_spec_id:
             continue
@@ -268,19 +271,27 @@ def _missing_sources(lists: Lists) -> Iterator[Finding]:
         manifests = [m for m in listed if m.partition_spec_id == spec.spec_id]
         live = [m for m in manifests if (m.added_files_count, m.existing_files_count) != (0, 0)]
         fails = gone and fields_taken_for_metrics(meta, spec.spec_id)
+        names = ", ".join(f.name for f in gone)
+        about: dict[str, Any] = {
+            "found": [i for f in gone for i in f.source_ids],
+            "columns": tuple(f.name for f in gone),
+        }
         if gone and (live or (manifests and fails)):
-            names = ", ".join(f.name for f in gone)
             what = "live files are" if live else NO_LIVE_LEFT
             effect = REFUSES_SPEC if fails else DROPPED_SOURCE
             has_deletes = any(m.content for m in live)
+            notes = MERGE * has_deletes + f". {WRITES_FAIL}" * writes_deletes
             yield lists.of(
                 "readers-differ",
-                f"{what} of spec {spec.spec_id}, whose partition field {names} {effect}{MERGE * has_deletes}",
+                f"{what} of spec {spec.spec_id}, whose partition field {names} {effect}{notes}",
                 (live or manifests)[0].manifest_path,
-                found=[i for f in gone for i in f.source_ids],
-                severity="warning" if has_deletes else "info",
-                columns=tuple(f.name for f in gone),
+                severity="warning" if notes else "info",
+                **about,
             )
+        elif gone and writes_deletes:
+            what = f"spec {spec.spec_id} has the partition field {names}, whose column was dropped. {WRITES_FAIL}"
+            place = f"/partition-specs ({spec.spec_id})"
+            yield finding("readers-differ", what, meta.metadata_location, place, severity="warning", **about)
 
 
 def _record(

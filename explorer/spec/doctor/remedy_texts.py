@@ -264,6 +264,10 @@ TEXTS_OF: Mapping[str, str] = {
     "false adds no row, and its commit leaves out the manifests of the old spec. Once the older snapshots are old "
     "enough to expire, CALL {catalog}.system.expire_snapshots(table => '{name}', clean_expired_metadata => true) drops "
     "the old spec.",
+    "old-spec-kept": "CALL {catalog}.system.expire_snapshots(table => '{name}', clean_expired_metadata => true) drops "
+    "the spec, once no snapshot uses it. Until then they work by copy-on-write: ALTER TABLE {table} SET TBLPROPERTIES "
+    "('write.delete.mode' = 'copy-on-write', 'write.update.mode' = 'copy-on-write', 'write.merge.mode' = "
+    "'copy-on-write').",
     "old-spec-listed": "INSERT INTO {table} SELECT * FROM {table} WHERE false adds no row, and its commit leaves that "
     "manifest out.",
     "header-schema": "Spark reads rows by the table's schema, whatever the header says. Look which of the two has the "
@@ -482,6 +486,7 @@ LETTER_OF_CASE: Mapping[str, Remedy] = {
     "dropped-source": "R",
     "void-without-source": "J",
     "old-spec-listed": "E",
+    "old-spec-kept": "E",
     "partition-names": "J",
     "names-in-case": "J",
     "former-name": "J",
