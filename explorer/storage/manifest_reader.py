@@ -69,10 +69,6 @@ class ReadResult(Generic[T]):
 EntriesRead = ReadResult[pa.Table | None]
 
 
-def _bytes(read: EntriesRead) -> int:
-    return read.size
-
-
 def _unreadable(error: UnreadableFile) -> EntriesRead:
     return ReadResult(None, (unreadable(error, "manifests"),), not isinstance(error, NotNow))
 
@@ -115,7 +111,9 @@ class ManifestReader:
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
         self._lock = threading.Lock()
-        self._entries: LRUCache[tuple[str, bool], EntriesRead] = LRUCache(limits.share(5), getsizeof=_bytes)
+        self._entries: LRUCache[tuple[str, bool], EntriesRead] = LRUCache(
+            limits.share(5), getsizeof=lambda read: read.size
+        )
         self._bytes: LRUCache[str, avro.Container] = LRUCache(64)
         self._packed_bytes = self._decoded_bytes = 0
         """Of all manifests that were decoded."""
@@ -162,7 +160,7 @@ class ManifestReader:
         """`_entries_of`, on a thread of its own."""
         with watch.listening():
             reads = self._entries_of(wanted, metrics)
-        return _Batch(reads, sum(_bytes(read) for read in reads if read is not None))
+        return _Batch(reads, sum(read.size for read in reads if read is not None))
 
     def _entries_of(self, wanted: Sequence[ManifestFile], metrics: bool) -> list[EntriesRead | None]:
         """`entries` of several manifests. Those that must be decoded are decoded together: a call for many small
@@ -205,10 +203,10 @@ class ManifestReader:
             if path in reads:
                 with self._lock:
                     self._packed_bytes += len(data)
-                    self._decoded_bytes += _bytes(reads[path])
+                    self._decoded_bytes += reads[path].size
                     most = DENSE_BYTES + DENSE * self._packed_bytes
                     if self._decoded_bytes > most:
-                        self._decoded_bytes -= _bytes(reads[path])
+                        self._decoded_bytes -= reads[path].size
                         cause = f"not read: the manifests of this table decode to more than {DENSE} times their bytes"
                         refused[path] = _unreadable(UnreadableFile(path, cause))
         return refused
@@ -217,12 +215,12 @@ class ManifestReader:
         parquet = {path: data for path, data in packed.items() if parquet_manifests.is_parquet(data)}
         if parquet:
             reads = self._decode({path: data for path, data in packed.items() if path not in parquet}, metrics)
-            size = sum(map(_bytes, reads.values()))
+            size = sum(one.size for one in reads.values())
             for path, data in parquet.items():
                 if size > TOGETHER_BYTES:
                     break
                 reads[path] = self._decode_parquet(data, path, metrics)
-                size += _bytes(reads[path])
+                size += reads[path].size
             return reads
         decoded = native_decoder.decode(packed, metrics, TOGETHER_BYTES)
         reads = {path: _read_of(path, table, ()) for path, table in decoded.tables.items()}

@@ -91,7 +91,7 @@ def begin(table: str) -> None:
         watch.bytes_read = _Limit.read
     _Limit.held = _held_bytes()
     seconds_for(0)
-    limits.limit()
+    memory_for(0)
     with contextlib.suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGPROF, _look)
         _set(SECONDS)
@@ -124,6 +124,11 @@ def _held_bytes() -> int:
     return 0
 
 
+def _grown_bytes() -> int:
+    """Bytes of memory taken since the command opened its table."""
+    return _held_bytes() - _Limit.held
+
+
 def _watch(turn: int) -> None:
     """Have the main thread look when there is too little left: the system's timer counts neither children nor
     memory."""
@@ -137,8 +142,7 @@ def _watch(turn: int) -> None:
             client.processor_seconds() > 0  # else the timer tells
             and seconds_for(_Limit.read.total) < _processor_seconds() - _Limit.began
         )
-        is_too_large = _held_bytes() - _Limit.held > memory_for(_Limit.read.total)
-        if (late or is_too_large) and _Limit.depth and _Limit.turn == turn:
+        if (late or _grown_bytes() > memory_for(_Limit.read.total)) and _Limit.depth and _Limit.turn == turn:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGPROF)
 
 
@@ -165,7 +169,7 @@ def _look(_: int, __: FrameType | None) -> None:
     read = _Limit.read.total
     taken = _processor_seconds() - _Limit.began
     left = seconds_for(read) - taken
-    grown = _held_bytes() - _Limit.held
+    grown = _grown_bytes()
     if left > 0 and grown <= memory_for(read):
         _set(max(left, 0.01))
         return

@@ -90,7 +90,7 @@ def _pages(uri: str, properties: Mapping[str, str]) -> Iterator[list[tuple[str, 
                     if "end" in answer:
                         return
                     if "error" in answer:
-                        raise _error(uri, *answer["error"])
+                        raise _error(*answer["error"])
                     yield answer["files"]
             check_cancellation()
             raise UnreadableFile(uri, f"its files cannot be listed: {_end(child.wait())}")
@@ -98,9 +98,7 @@ def _pages(uri: str, properties: Mapping[str, str]) -> Iterator[list[tuple[str, 
             child.kill()
 
 
-def _error(uri: str, kind: str, text: str) -> Exception:
-    if kind == "UnreadableFile":
-        return UnreadableFile(uri, text)
+def _error(kind: str, text: str) -> Exception:
     return FileNotFoundError(text) if kind == "FileNotFoundError" else ListingError(kind, text)
 
 

@@ -35,19 +35,32 @@ def fails(spark: Any, query: str) -> bool:
     return False
 
 
+def create(spark: Any, name: str, columns: str, spec: str, **properties: str) -> str:
+    """Create a table without rows. Return its name."""
+    table = f"{SPACE}.{name}"
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SPACE}")
+    set_ = ", ".join(f"'{key.replace('_', '.')}' = '{value}'" for key, value in properties.items())
+    spark.sql(
+        f"CREATE TABLE {table} ({columns}) USING iceberg PARTITIONED BY ({spec})"
+        + f" TBLPROPERTIES ({set_})" * bool(set_)
+    )
+    return table
+
+
+def drop_name(spark: Any, table: str) -> None:
+    """Drop the column `name` of a table, and the partition field that is made of it."""
+    spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD truncate(5, name)")
+    spark.sql(f"ALTER TABLE {table} DROP COLUMN name")
+
+
 # -- rows that come back where a merge of manifests forgets a partition ------------------------------------------------
 def test_rows_that_a_merge_of_manifests_brings_back_are_told(spark: Any) -> None:
-    table = f"{SPACE}.forgotten"
-    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SPACE}")
-    spark.sql(
-        f"CREATE TABLE {table} (id INT, name STRING, v INT) USING iceberg PARTITIONED BY (id, truncate(5, name)) "
-        "TBLPROPERTIES ('write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'partition')"
-    )
+    modes = {"write_delete_mode": "merge-on-read", "write_delete_granularity": "partition"}
+    table = create(spark, "forgotten", "id INT, name STRING, v INT", "id, truncate(5, name)", **modes)
     for start in (0, 100):
         spark.sql(f"INSERT INTO {table} SELECT 1, 'Aachen', id FROM range({start}, {start + 10})")
     spark.sql(f"DELETE FROM {table} WHERE v IN (1, 2, 101)")
-    spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD truncate(5, name)")
-    spark.sql(f"ALTER TABLE {table} DROP COLUMN name")
+    drop_name(spark, table)
     [warned] = direct.doctor(table).findings
     assert (warned.severity, warned.what.endswith(f"{MERGE}. {WRITES_FAIL}")) == ("warning", True)
     spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('commit.manifest.min-count-to-merge' = '2')")
@@ -69,15 +82,10 @@ def test_rows_that_a_merge_of_manifests_brings_back_are_told(spark: Any) -> None
 
 
 def test_merge_on_read_fails_until_the_old_spec_is_gone(spark: Any) -> None:
-    table = f"{SPACE}.merge_on_read"
-    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SPACE}")
-    spark.sql(
-        f"CREATE TABLE {table} (id INT, name STRING) USING iceberg PARTITIONED BY (truncate(5, name)) "
-        "TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')"
-    )
+    modes = {"write_delete_mode": "merge-on-read"}
+    table = create(spark, "merge_on_read", "id INT, name STRING", "truncate(5, name)", **modes)
     spark.sql(f"INSERT INTO {table} VALUES (1, 'Aachen'), (2, 'Aachen')")
-    spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD truncate(5, name)")
-    spark.sql(f"ALTER TABLE {table} DROP COLUMN name")
+    drop_name(spark, table)
     [live] = direct.doctor(table).findings
     assert (live.severity, live.what.endswith(f". {WRITES_FAIL}")) == ("warning", True)
     for statement in statements(live.remedy)[:2]:
@@ -102,13 +110,10 @@ def test_merge_on_read_fails_until_the_old_spec_is_gone(spark: Any) -> None:
 # -- a dropped column that only an old spec uses (trinodb/trino#15729) -------------------------------------------------
 @pytest.mark.parametrize(("name", "spec"), [("last", "id, truncate(5, name)"), ("first", "truncate(5, name), id")])
 def test_a_dropped_column_of_an_old_spec_is_gone_after_the_printed_statements(spark: Any, name: str, spec: str) -> None:
-    table, is_last = f"{SPACE}.{name}", name == "last"
-    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {SPACE}")
-    spark.sql(f"CREATE TABLE {table} (id INT, name STRING, v INT) USING iceberg PARTITIONED BY ({spec})")
+    table, is_last = create(spark, name, "id INT, name STRING, v INT", spec), name == "last"
     spark.sql(f"INSERT INTO {table} VALUES (1, 'Aachen', 1), (2, 'Berlin', 2)")
     spark.sql(f"INSERT INTO {table} VALUES (1, 'Bonn', 3)")
-    spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD truncate(5, name)")
-    spark.sql(f"ALTER TABLE {table} DROP COLUMN name")
+    drop_name(spark, table)
     for number in (3, 4):
         spark.sql(f"INSERT INTO {table} VALUES ({number}, {number * 10})")
     [finding] = direct.doctor(table, deep=True).findings
@@ -177,8 +182,7 @@ def test_spark_writes_again_once_the_void_field_is_gone(spark: Any) -> None:
         "TBLPROPERTIES ('format-version' = '1')"
     )
     spark.sql(f"INSERT INTO {table} VALUES (1, 'Aachen'), (2, 'Berlin')")
-    spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD truncate(5, name)")
-    spark.sql(f"ALTER TABLE {table} DROP COLUMN name")
+    drop_name(spark, table)
     with pytest.raises((Py4JJavaError, IllegalArgumentException), match="Cannot build accessor for field: null"):
         spark.sql(f"INSERT INTO {table} VALUES (3)")
     told = {f.severity: f for f in direct.doctor(table, deep=True).findings}

@@ -22,12 +22,10 @@ class WholeFileCommit:
     """A commit that replaced data files, and carried rows of them over.
 
     Attributes:
-        snapshot: Its snapshot.
         statements: What it may have been: summaries count the rows of a MERGE alone.
         words: What it did, with the numbers.
     """
 
-    snapshot: Snapshot
     statements: tuple[RowStatement, ...]
     words: str
 
@@ -61,12 +59,12 @@ def _commit(snapshot: Snapshot, name: str) -> WholeFileCommit | None:
     if (copied := whole(summary.get(f"{MERGE_ROWS}copied"))) is not None:
         changed = sum(whole(summary.get(f"{MERGE_ROWS}{change}")) or 0 for change in CHANGES)
         words = f"{name} is a MERGE that {files}: it carried {count(copied, 'row')} over, and changed {changed:,}"
-        return WholeFileCommit(snapshot, ("merge",), words) if copied > changed else None
+        return WholeFileCommit(("merge",), words) if copied > changed else None
     if added == removed:
         like = "of as many rows: how many rows it changed is not recorded"
-        return WholeFileCommit(snapshot, ANY, f"{name} {files} {like}")
+        return WholeFileCommit(ANY, f"{name} {files} {like}")
     if removed - added < added < removed:
-        return WholeFileCommit(snapshot, ANY, f"{name} {files} of {added:,}")
+        return WholeFileCommit(ANY, f"{name} {files} of {added:,}")
     return None
 
 
