@@ -19,6 +19,7 @@ import threading
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -34,8 +35,10 @@ LIMIT_BYTES = 4 << 30
 OPEN = 16
 """Files that stay open: manifests that were decoded together are asked for together."""
 INDEX = b"manifests"
-OWN = f"{'[0-9a-f]' * 2}/{'[0-9a-f]' * 32}.*"
+OWN = f"{'[0-9a-f]' * 32}.*"
 """What the names of files of the cache look like."""
+FORMER = f"{'[0-9a-f]' * 2}/{OWN}"
+"""What they looked like before."""
 
 
 def _folder() -> str:
@@ -54,7 +57,7 @@ def _name(key: str, part: str) -> str:
 
 
 def _file(folder: str, name: str, suffix: str) -> str:
-    return f"{folder}/{name[:2]}/{name}.{suffix}"
+    return f"{folder}/{name}.{suffix}"
 
 
 class _Pack:
@@ -85,24 +88,30 @@ _packs = LRUCache[tuple[int, int, int], _Pack](OPEN)
 _lock = threading.Lock()
 
 
-def get(key: str, part: str) -> pa.Table | None:
-    """The cached table, memory-mapped, or None."""
-    name, folder = _name(key, part), _private_folder()
+def get(keys: Sequence[str], part: str) -> dict[str, pa.Table]:
+    """The cached tables of those keys that have one, memory-mapped."""
+    folder = _private_folder()
     if folder is None:
-        return None
-    file = _file(folder, name, "arrow")
-    try:
-        state = os.stat(file)
-        identity = state.st_dev, state.st_ino, state.st_mtime_ns
+        return {}
+    tables: dict[str, pa.Table] = {}
+    for key in keys:
+        name = _name(key, part)
+        with contextlib.suppress(OSError, pa.ArrowException, ValueError, KeyError, TypeError):
+            tables[key] = _pack(_file(folder, name, "arrow")).get(name)
+    return tables
+
+
+def _pack(file: str) -> _Pack:
+    """What a file holds, which stays open. Raises OSError, ArrowException, ValueError, TypeError."""
+    state = os.stat(file)
+    identity = state.st_dev, state.st_ino, state.st_mtime_ns
+    with _lock:
+        pack = _packs.get(identity)
+    if pack is None:
+        pack = _Pack(file)
         with _lock:
-            pack = _packs.get(identity)
-        if pack is None:
-            pack = _Pack(file)
-            with _lock:
-                _packs[identity] = pack
-        return pack.get(name)
-    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError):
-        return None
+            _packs[identity] = pack
+    return pack
 
 
 def mapped_columns(table: pa.Table) -> list[str]:
@@ -121,23 +130,33 @@ def mapped_columns(table: pa.Table) -> list[str]:
     ]
 
 
-def put(tables: Mapping[str, pa.Table], part: str) -> None:
-    """Keep tables by their keys; those of one schema in one file. A full or read-only disk, or a folder that others
-    write to, is no reason to fail: it is just not kept."""
-    alike: dict[pa.Schema, dict[str, pa.Table]] = {}
+def put(tables: Mapping[str, pa.Table], part: str) -> dict[str, pa.Table]:
+    """Keep tables by their keys; those of one schema in one file. Return those that are kept, as `get` does. A full or
+    read-only disk, or a folder that others write to, is no reason to fail: it is just not kept."""
+    alike: dict[pa.Schema, dict[str, str]] = {}
     folder = _folder()
     for key, table in tables.items():
-        alike.setdefault(table.schema, {})[_name(key, part)] = table
-    for schema, named in alike.items():
-        _put([_file(folder, name, "arrow") for name in named], partial(_write, schema, named))
+        alike.setdefault(table.schema, {})[key] = _name(key, part)
+    mapped: dict[str, pa.Table] = {}
+    for schema, names in alike.items():
+        files = [_file(folder, name, "arrow") for name in names.values()]
+        if _put(files, partial(_write, schema, {name: tables[key] for key, name in names.items()})):
+            with contextlib.suppress(OSError, pa.ArrowException, ValueError, KeyError, TypeError):
+                pack = _pack(files[0])
+                mapped |= {key: pack.get(name) for key, name in names.items()}
+    return mapped
 
 
 def _write(schema: pa.Schema, named: Mapping[str, pa.Table], scratch: str) -> None:
     packed = schema.with_metadata({INDEX: json.dumps([_digest(schema), *named])})
-    with pa.OSFile(scratch, "wb") as sink, pa.ipc.new_file(sink, packed) as writer:
+    # the file is empty: some file systems write at once what is written to one that was emptied
+    with pa.OSFile(scratch, "ab") as sink, pa.ipc.new_file(sink, packed) as writer:
         for table in named.values():
-            columns = [c.chunk(0) if c.num_chunks == 1 else c.combine_chunks() for c in table.columns]
-            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=packed))
+            batches = table.to_batches()
+            if len(batches) != 1:
+                columns = [column.combine_chunks() for column in table.columns]
+                batches = [pa.RecordBatch.from_arrays(columns, schema=schema)]
+            writer.write_batch(batches[0])
 
 
 def _digest(schema: pa.Schema) -> str:
@@ -181,26 +200,32 @@ def _put(files: Sequence[str], write: Callable[[str], None]) -> bool:
     """Write a file that has several names. Return whether it is there."""
     scratch = f"{files[0]}.{os.getpid()}.{threading.get_ident()}"
     with contextlib.suppress(OSError):
-        for folder in {os.path.dirname(file) for file in files}:
-            if not os.path.isdir(folder):
-                os.makedirs(cache_home(), exist_ok=True)
-                Path(_folder()).mkdir(mode=0o700, exist_ok=True)
-                os.makedirs(folder, mode=0o700, exist_ok=True)
+        if not os.path.isdir(_folder()):
+            os.makedirs(cache_home(), exist_ok=True)
+            Path(_folder()).mkdir(mode=0o700, exist_ok=True)
         if _private_folder() is None:
             return False
         try:
             os.close(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # who writes opens it, but not so
             write(scratch)
             _make_room(os.stat(scratch).st_size)
-            for n, file in enumerate(files[1:]):
-                os.link(scratch, f"{scratch}.{n}")
-                os.replace(f"{scratch}.{n}", file)
+            for file in files[1:]:
+                _link(scratch, file)
             os.replace(scratch, files[0])
         except BaseException:
             os.unlink(scratch)
             raise
         return True
     return False
+
+
+def _link(scratch: str, file: str) -> None:
+    """Give a file another name, which another file may have."""
+    try:
+        os.link(scratch, file)
+    except FileExistsError:
+        os.link(scratch, f"{scratch}.link")
+        os.replace(f"{scratch}.link", file)
 
 
 class _Written:
@@ -225,7 +250,7 @@ def trim(limit: int = LIMIT_BYTES) -> None:
     files = []
     if _private_folder() is None:
         return
-    for file in Path(_folder()).glob(OWN):
+    for file in chain(Path(_folder()).glob(OWN), Path(_folder()).glob(FORMER)):
         with contextlib.suppress(OSError):
             state = file.stat()
             files.append((max(state.st_atime, state.st_mtime), state.st_size // state.st_nlink, file))

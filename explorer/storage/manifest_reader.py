@@ -59,11 +59,13 @@ class ReadResult(Generic[T]):
     value: T
     problems: tuple[Problem, ...]
     lasting: bool = True
+    bytes: int | None = None
+    """What its value takes, about, where that is known."""
 
     @functools.cached_property
     def size(self) -> int:
         """The bytes of memory that it takes, about."""
-        return 1000 + int(getattr(self.value, "nbytes", 0))
+        return 1000 + (int(getattr(self.value, "nbytes", 0)) if self.bytes is None else self.bytes)
 
 
 EntriesRead = ReadResult[pa.Table | None]
@@ -169,17 +171,21 @@ class ManifestReader:
         keys: dict[str, str | None] = {}
         packed: dict[str, bytes] = {}
         for manifest in wanted:
-            check_cancellation()
             path = manifest.manifest_path
             try:
                 self.storage.check(path)
                 keys[path] = self._key(path, manifest.manifest_length)
-                if (entries := self._recall(path, keys[path], metrics)) is not None:
-                    reads[path] = entries
-                else:
-                    packed[path] = self.storage.read_through_cache(path, manifest.manifest_length, limits.MANIFEST)
             except UnreadableFile as error:
                 reads[path] = _unreadable(error)
+        reads |= self._recall(keys, metrics)
+        for manifest in wanted:
+            check_cancellation()
+            path = manifest.manifest_path
+            if path not in reads and path not in packed:
+                try:
+                    packed[path] = self.storage.read_through_cache(path, manifest.manifest_length, limits.MANIFEST)
+                except UnreadableFile as error:
+                    reads[path] = _unreadable(error)
         try:
             with limits.reading(sum(map(len, packed.values())) * UNPACKING, ", ".join(packed)[:1000]):
                 reads |= self._decode(packed, metrics)
@@ -223,7 +229,7 @@ class ManifestReader:
                 size += reads[path].size
             return reads
         decoded = native_decoder.decode(packed, metrics, TOGETHER_BYTES)
-        reads = {path: _read_of(path, table, ()) for path, table in decoded.tables.items()}
+        reads = {path: ReadResult(table, (), bytes=decoded.sizes[path]) for path, table in decoded.tables.items()}
         opened: list[avro.Container] = []
         size = decoded.unpacked
         for path, data in packed.items():
@@ -255,16 +261,16 @@ class ManifestReader:
         except UnreadableFile as error:
             return _unreadable(error)
 
-    def _recall(self, path: str, key: str | None, metrics: bool) -> EntriesRead | None:
-        """From memory or the disk cache."""
+    def _recall(self, keys: Mapping[str, str | None], metrics: bool) -> dict[str, EntriesRead]:
+        """What is in memory or in the disk cache of manifests, whose keys are given by path."""
         with self._lock:
-            if (path, metrics) in self._entries:
-                return self._entries[(path, metrics)]
-        mapped = None if key is None else self._from_disk(key, metrics)
-        if key is not None and mapped is not None:
+            reads = {path: self._entries[(path, metrics)] for path in keys if (path, metrics) in self._entries}
+        others = {key: path for path, key in keys.items() if key is not None and path not in reads}
+        for key, read in self._from_disk(list(others), metrics).items():
             kind, *identity, length = json.loads(key)  # the same bytes as those that Storage reads
             note_read(length, length, 0, *(identity[1:3] if kind == "local" else identity[1:]))
-        return mapped
+            reads[others[key]] = read
+        return reads
 
     def _keep(
         self, keys: Mapping[str, str | None], reads: Mapping[str, EntriesRead], metrics: bool
@@ -274,19 +280,18 @@ class ManifestReader:
         for path, key in keys.items():
             length = None if key is None else json.loads(key)[-1]
             if key is not None and path in reads and not reads[path].problems and key == self._key(path, length):
-                kept[path] = key
-        cache.put({key: reads[path].value for path, key in kept.items()}, "whole" if metrics else "narrow")
-        mapped = {path: self._from_disk(key, metrics) for path, key in kept.items()}
-        return {path: read for path, read in mapped.items() if read is not None}
+                kept[key] = path
+        mapped = cache.put({key: reads[path].value for key, path in kept.items()}, "whole" if metrics else "narrow")
+        return {kept[key]: ReadResult(table, (), bytes=reads[kept[key]].bytes) for key, table in mapped.items()}
 
-    def _from_disk(self, key: str, metrics: bool) -> EntriesRead | None:
-        """From the disk cache."""
-        if not metrics and (narrow := cache.get(key, "narrow")) is not None:
-            return ReadResult(narrow, ())
-        whole = cache.get(key, "whole")
-        if whole is None:
-            return None
-        return ReadResult(whole if metrics else whole.drop_columns(METRIC_NAMES), ())
+    @staticmethod
+    def _from_disk(keys: Sequence[str], metrics: bool) -> dict[str, EntriesRead]:
+        """From the disk cache, by key."""
+        narrow = {} if metrics else cache.get(keys, "narrow")
+        whole = cache.get([key for key in keys if key not in narrow], "whole")
+        if not metrics:
+            narrow |= {key: table.drop_columns(METRIC_NAMES) for key, table in whole.items()}
+        return {key: ReadResult(table, ()) for key, table in (whole if metrics else narrow).items()}
 
     def _key(self, path: str, length: int | None) -> str | None:
         """What identifies a manifest's bytes in the disk cache; None where caching does not pay. A local file is known

@@ -29,10 +29,11 @@ AvroType = str | tuple[str, Any]
 
 @dataclass(frozen=True)
 class Decoded:
-    """Manifests that were decoded, by path; those that were left for another call, since these are enough for one; and
-    the bytes that all of them unpacked to."""
+    """Manifests that were decoded, by path, and about how many bytes each takes; those that were left for another call,
+    since these are enough for one; and the bytes that all of them unpacked to."""
 
     tables: Mapping[str, pa.Table]
+    sizes: Mapping[str, int]
     later: frozenset[str]
     unpacked: int
 
@@ -67,6 +68,7 @@ def decode(packed: Mapping[str, bytes], metrics: bool, together: int) -> Decoded
         Cancelled: Nobody waits for the answer any more.
     """
     tables: dict[str, pa.Table] = {}
+    sizes: dict[str, int] = {}
     later: set[str] = set()
     unpacked = 0
     for text, files in _written_alike(packed).items():
@@ -84,6 +86,7 @@ def decode(packed: Mapping[str, bytes], metrics: bool, together: int) -> Decoded
         batch, counts, size = decoded
         unpacked += size
         table = pa.Table.from_batches([batch])
+        each_row = table.nbytes / max(1, table.num_rows)
         at = 0
         for path, count in zip(files, counts, strict=True):
             if count == LATER:
@@ -92,8 +95,8 @@ def decode(packed: Mapping[str, bytes], metrics: bool, together: int) -> Decoded
                 entries = table.slice(at, count)
                 at += count
                 if not entries["status"].null_count and not entries["file_path"].null_count:
-                    tables[path] = entries
-    return Decoded(tables, frozenset(later), unpacked)
+                    tables[path], sizes[path] = entries, int(count * each_row)
+    return Decoded(tables, sizes, frozenset(later), unpacked)
 
 
 def _written_alike(packed: Mapping[str, bytes]) -> dict[bytes, dict[str, _File]]:

@@ -33,32 +33,36 @@ SAMPLED = 1_000
 """Rows for each deal by which ranges are chosen."""
 LARGER = 16 << 20
 """Bytes of rows that are written as one part."""
+_Sized = tuple[pa.Table, int]
+"""Rows, and the bytes that they take."""
 
 
 def spool(schema: pa.Schema, parts: Iterator[pa.Table]) -> RowParts:
     """All rows. Raises ExplorerError when the disk cannot take them."""
-    held: list[pa.Table] = []
+    held: list[_Sized] = []
     size = 0
-    for part in parts:
-        held.append(part)
-        size += part.nbytes
+    sized_parts = ((part, _size(part)) for part in parts)
+    for part, bytes_ in sized_parts:
+        held.append((part, bytes_))
+        size += bytes_
         if size > limits.share(16):
-            return _on_disk(schema, chain(_let_go(held), parts))
-    return RowParts.of(pa.concat_tables([no_rows(schema), *held]).unify_dictionaries().combine_chunks())
+            return _on_disk(schema, chain(_let_go(held), sized_parts))
+    rows = [part for part, _ in held]
+    return RowParts.of(pa.concat_tables([no_rows(schema), *rows]).unify_dictionaries().combine_chunks())
 
 
-def _let_go(held: list[pa.Table]) -> Iterator[pa.Table]:
+def _let_go(held: list[_Sized]) -> Iterator[_Sized]:
     while held:
         yield held.pop(0)
 
 
-def _on_disk(schema: pa.Schema, parts: Iterator[pa.Table]) -> RowParts:
+def _on_disk(schema: pa.Schema, parts: Iterator[_Sized]) -> RowParts:
     """Rows in a file, each part of which can be mapped alone: it is open as long as they are held. Columns that lie in
     cache files are not written again."""
     file = _file()
     mapped, places = list[pa.Table](), list[tuple[int, int]]()
     size = 0
-    for part in _larger(parts):
+    for part, bytes_ in _larger(parts):
         lying = cache.mapped_columns(part)
         own = part.drop_columns(lying)
         with _disk():
@@ -68,7 +72,7 @@ def _on_disk(schema: pa.Schema, parts: Iterator[pa.Table]) -> RowParts:
             file.flush()
         mapped.append(part.select(lying))
         places.append((start, file.tell() - start))
-        size += part.nbytes
+        size += bytes_
 
     def open_part(at: int) -> pa.Table:
         own, lying = _map_part(file, *places[at]), mapped[at]
@@ -150,7 +154,7 @@ def _deal(
     files = [_file() for _ in range(number)]
     with ExitStack() as open_writers:
         writers = [open_writers.enter_context(pa.ipc.new_stream(file, schema)) for file in files]
-        for part in _larger(parts):
+        for part, _ in _larger((part, _size(part)) for part in parts):
             deals = deal_of(part[key])
             rows = _as_one(part).take(pa.array(np.argsort(deals, kind="stable")))
             ends = np.cumsum(np.bincount(deals, minlength=number)).tolist()
@@ -188,22 +192,28 @@ def _map_part(file: IO[bytes], start: int, size: int) -> pa.Table:
     return pa.ipc.open_stream(pa.py_buffer(part)).read_all()
 
 
-def _larger(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+def _size(part: pa.Table) -> int:
+    """The bytes that a part takes, about: those of its buffers, unless they are likely to be of a larger table that it
+    is a part of. It takes ten times as long to find out what of them are its own."""
+    buffers = int(part.get_total_buffer_size())
+    return buffers if buffers < 2 * LARGER else int(part.nbytes)
+
+
+def _larger(parts: Iterable[_Sized]) -> Iterator[_Sized]:
     """The same rows in parts of LARGER bytes, about: a part is mapped, or dealt to many."""
     held: list[pa.Table] = []
     size = 0
-    for part in parts:
-        bytes_ = part.nbytes
-        rows = max(1, part.num_rows * LARGER // max(bytes_, 1))
-        for at in range(0, part.num_rows, rows):
+    for part, bytes_ in parts:
+        rows = part.num_rows if bytes_ < 2 * LARGER else max(1, part.num_rows * LARGER // bytes_)
+        for at in range(0, part.num_rows, max(rows, 1)):
             whole = rows >= part.num_rows
             held.append(part if whole else _own_dictionaries(part.slice(at, rows)))
             size += bytes_ if whole else held[-1].nbytes
             if size >= LARGER:
-                yield pa.concat_tables(held)
+                yield pa.concat_tables(held), size
                 held, size = [], 0
     if held:
-        yield pa.concat_tables(held)
+        yield pa.concat_tables(held), size
 
 
 def _as_one(part: pa.Table) -> pa.Table:

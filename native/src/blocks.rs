@@ -1,6 +1,6 @@
 //! Blocks of an Avro file (Avro spec 1.11, "Object Container Files") and what they unpack to.
 
-use flate2::{Decompress, FlushDecompress, Status};
+use libdeflater::{DecompressionError, Decompressor};
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
 use crate::cursor::{Cursor, Refused};
@@ -25,7 +25,9 @@ pub fn frame<'a>(data: &'a [u8], at: usize, sync: &[u8]) -> Result<(usize, &'a [
 #[derive(Default)]
 pub struct Blocks {
     unpacked: Vec<u8>,
-    inflate: Option<Decompress>,
+    /// What the last block was inflated to, and what is left of those before it.
+    inflated: Vec<u8>,
+    inflate: Decompressor,
     zstd: Option<Decoder<'static>>,
     snappy: snap::raw::Decoder,
 }
@@ -37,7 +39,7 @@ impl Blocks {
             "null" => {
                 return if packed.len() <= room { Ok(packed) } else { Err(Refused::Unsound) };
             }
-            "deflate" => self.inflate(packed, room)?,
+            "deflate" => return self.inflate(packed, room),
             "zstandard" => self.unpack_zstd(packed, room)?,
             "snappy" => self.unpack_snappy(packed, room)?,
             _ => return Err(Refused::Unsound),
@@ -57,25 +59,20 @@ impl Blocks {
         Ok(())
     }
 
-    fn inflate(&mut self, packed: &[u8], room: usize) -> Result<(), Refused> {
-        self.unpacked.clear();
-        let mut inflate = self.inflate.take().unwrap_or_else(|| Decompress::new(false));
-        inflate.reset(false);
+    /// What it unpacks to is known when it is done: the room that is tried is doubled until it is enough, so that memory
+    /// follows what is unpacked here too.
+    fn inflate(&mut self, packed: &[u8], room: usize) -> Result<&[u8], Refused> {
+        let mut size = self.inflated.len().max(PIECE).min(room);
         loop {
-            self.grow(room)?;
-            let done = inflate.total_in() as usize;
-            let (before, rest) = (self.unpacked.len(), packed.get(done..).ok_or(Refused::Unsound)?);
-            let status = inflate.decompress_vec(rest, &mut self.unpacked, FlushDecompress::None);
-            match status.map_err(|_| Refused::Unsound)? {
-                Status::StreamEnd => break,
-                _ if self.unpacked.len() == before && inflate.total_in() as usize == done => {
-                    return Err(Refused::Unsound); // cut off
-                }
-                _ => {}
+            if self.inflated.len() < size {
+                self.inflated.resize(size, 0);
+            }
+            match self.inflate.deflate_decompress(packed, &mut self.inflated[..size]) {
+                Ok(length) => return Ok(&self.inflated[..length]),
+                Err(DecompressionError::InsufficientSpace) if size < room => size = size.saturating_mul(2).min(room),
+                Err(_) => return Err(Refused::Unsound),
             }
         }
-        self.inflate = Some(inflate);
-        if self.unpacked.len() <= room { Ok(()) } else { Err(Refused::Unsound) }
     }
 
     fn unpack_zstd(&mut self, packed: &[u8], room: usize) -> Result<(), Refused> {

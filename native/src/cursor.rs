@@ -63,6 +63,32 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Passes over so many numbers, eight bytes at a time: each number ends with a byte below 0x80.
+    #[inline(always)]
+    pub fn skip_longs(&mut self, mut count: usize) -> Result<(), Refused> {
+        while count > 0 {
+            let Some(bytes) = self.data.get(self.at..).and_then(|rest| rest.first_chunk::<8>()) else {
+                for _ in 0..count {
+                    self.skip_long()?;
+                }
+                return Ok(());
+            };
+            let mut ends = !u64::from_le_bytes(*bytes) & 0x8080_8080_8080_8080;
+            let here = ends.count_ones() as usize;
+            if here < count {
+                count -= here;
+                self.at += 8;
+            } else {
+                for _ in 1..count {
+                    ends &= ends - 1;
+                }
+                self.at += ends.trailing_zeros() as usize / 8 + 1;
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
     #[inline(always)]
     pub fn int(&mut self) -> Result<i32, Refused> {
         i32::try_from(self.long()?).map_err(|_| Refused::Unsound)

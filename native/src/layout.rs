@@ -78,10 +78,12 @@ impl Type {
             Type::Fixed(size) => drop(cursor.take(*size)?),
             Type::Array(item) => match item.as_ref() {
                 Type::Record(fields) => match fields.as_slice() {
-                    [Type::Int | Type::Long, Type::Int | Type::Long] => skip_items(cursor, |cursor| {
-                        cursor.skip_long()?;
-                        cursor.skip_long()
-                    })?,
+                    [Type::Int | Type::Long, Type::Int | Type::Long] => loop {
+                        match cursor.items()? {
+                            0 => break,
+                            count => cursor.skip_longs(2 * count)?,
+                        }
+                    },
                     [Type::Int | Type::Long, Type::Bytes] => skip_items(cursor, |cursor| {
                         cursor.skip_long()?;
                         cursor.bytes().map(drop)
