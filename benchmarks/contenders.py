@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 import explorer
+from explorer import native_module
 from explorer.render.row_formats import table_pieces
-from explorer.storage import native_module
 from explorer.storage.formats import avro
 from explorer.table import open_table
 

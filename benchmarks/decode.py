@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from explorer.spark_engine.java import find_java, resolve_jars
-from explorer.storage.native_module import decoder
+from explorer.native_module import decoder
 
 HERE = Path(__file__).parent
 GENERATOR = HERE.parent.parent / "shared" / "bench" / "gen.py"

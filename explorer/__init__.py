@@ -118,7 +118,7 @@ def about() -> dict[str, str | None]:
     """
     from importlib.metadata import PackageNotFoundError, version
 
-    from explorer.storage.native_module import decoder
+    from explorer.native_module import decoder
 
     def installed(name: str) -> str | None:
         try:

@@ -181,7 +181,7 @@ def fail(error: Exception, code: int) -> None:
 
 def _version(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
     if asked:
-        from explorer.storage.native_module import decoder
+        from explorer.native_module import decoder
 
         click.echo(f"{COMMAND} {explorer.__version__}, JSON format {JSON_FORMAT}, decoder: {decoder()}")
         context.exit()

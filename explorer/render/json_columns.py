@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from explorer import native_module
 from explorer.render.rows import plain
 from explorer.render.text import json_text
 from explorer.spec.values.values import column_values
@@ -19,17 +20,51 @@ NOT_PLAIN = r"[^ !#-\[\]-~]"
 NULL = "null"
 
 
-def json_lines(table: pa.Table) -> pa.StringArray:
-    """Return each row of a table as a JSON object on one line.
+def json_lines(table: pa.Table, end: str = "\n") -> str:
+    """Return each row of a table as a JSON object.
 
     Args:
         table: Rows of any types.
+        end: What follows each object.
 
     Returns:
-        As many texts as there are rows; see `rows.plain` for values that JSON does not have.
+        The text of all rows; see `rows.plain` for values that JSON does not have.
     """
     table = table.combine_chunks()
-    return _object([(field.name, _texts(_one(table[at]))) for at, field in enumerate(table.schema)], table.num_rows)
+    arrays = [(field.name, _one(table[at])) for at, field in enumerate(table.schema)]
+    if native_module.module is not None and arrays:
+        pieces = [f"{', ' if at else '{'}{json_text(name)}: " for at, (name, _) in enumerate(arrays)]
+        is_json = [not _is_written_natively(array) for _, array in arrays]
+        columns = [_texts(array) if is_text else array for (_, array), is_text in zip(arrays, is_json, strict=True)]
+        text: str | None = native_module.module.json_rows(pieces, columns, is_json, f"}}{end}")
+        if text is not None:
+            return text
+    return _joined(_object([(name, _texts(array)) for name, array in arrays], table.num_rows), end)
+
+
+def _is_written_natively(array: pa.Array) -> bool:
+    """Whether the native module writes the texts of such values, if it writes each value."""
+    if not _has_native_type(array.type):
+        return False
+    try:
+        array.validate()
+    except pa.ArrowInvalid:  # of a damaged file
+        return False
+    return True
+
+
+def _has_native_type(kind: pa.DataType) -> bool:
+    types = pa.types
+    if types.is_map(kind):
+        keys = types.is_int32(kind.key_type) or types.is_string(kind.key_type)
+        return bool(keys) and _has_native_type(kind.item_type)
+    if types.is_dictionary(kind):
+        return bool(types.is_int32(kind.index_type)) and _has_native_type(kind.value_type)
+    if types.is_struct(kind):
+        return all(_has_native_type(field.type) for field in kind)
+    if types.is_list(kind):
+        return _has_native_type(kind.value_type)
+    return any(test(kind) for test in (types.is_integer, types.is_boolean, types.is_string, types.is_binary))
 
 
 def cell_texts(column: pa.ChunkedArray) -> pa.Array:
@@ -54,6 +89,10 @@ def _one(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 def _texts(array: pa.Array) -> pa.Array:
     """The JSON text of each value; of null too."""
+    if native_module.module is not None and _is_written_natively(array):
+        texts = native_module.module.json_texts(array)
+        if texts is not None:
+            return texts
     kind, types = array.type, pa.types
     if array.null_count == len(array):
         return pa.repeat(NULL, len(array))
@@ -164,7 +203,7 @@ def _made(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
     return pa.array([None if value is None else text(plain(value)) for value in values], pa.string())
 
 
-def joined(texts: pa.Array, end: str) -> str:
+def _joined(texts: pa.Array, end: str) -> str:
     """All texts, each with an end, as one text."""
     ended = _join(texts, end)
     _, offsets, data = ended.buffers()

@@ -13,7 +13,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from explorer.progress import PartWatch, listener
-from explorer.render.json_columns import cell_texts, joined, json_lines
+from explorer.render.json_columns import cell_texts, json_lines
 from explorer.render.text import json_text
 
 T = TypeVar("T")
@@ -31,23 +31,30 @@ def write_csv(tables: Iterable[pa.Table], schema: pa.Schema, file: Any, for_spre
     Args:
         tables: The rows, in parts.
         schema: The schema of each part.
-        file: A path, or a binary file.
+        file: A binary file.
         for_spreadsheet: Put an apostrophe before text that a spreadsheet would take for a formula.
     """
     flat = pa.schema([pa.field(f.name, f.type if _is_simple(f.type) else pa.string()) for f in schema])
     names = pa.chunked_array([flat.names], pa.string())
     names = (_without_formulas(names) if for_spreadsheet else names).to_pylist()
     head = pa.schema([pa.field(name, field.type) for name, field in zip(names, flat, strict=True)])
-    with pa_csv.CSVWriter(file, head) as writer:
+    headless = pa_csv.WriteOptions(include_header=False)
 
-        def flat_rows(table: pa.Table) -> pa.Table:
-            columns = [_flat_column(table, field.name) for field in schema]
-            if for_spreadsheet:
-                columns = [_without_formulas(c) if pa.types.is_string(c.type) else c for c in columns]
-            return pa.table(columns, schema=head)
+    def text(table: pa.Table) -> pa.Buffer:
+        columns = [_flat_column(table, field.name) for field in schema]
+        if for_spreadsheet:
+            columns = [_without_formulas(c) if pa.types.is_string(c.type) else c for c in columns]
+        return _csv(pa.table(columns, schema=head), headless)
 
-        for rows in _on_threads(tables, flat_rows):
-            writer.write_table(rows)
+    file.write(_csv(head.empty_table(), pa_csv.WriteOptions()))
+    for buffer in _on_threads(tables, text):
+        file.write(buffer)
+
+
+def _csv(table: pa.Table, options: pa_csv.WriteOptions) -> pa.Buffer:
+    sink = pa.BufferOutputStream()
+    pa_csv.write_csv(table, sink, options)
+    return sink.getvalue()
 
 
 def write_parquet(tables: Iterable[pa.Table], schema: pa.Schema, file: Any) -> None:
@@ -59,7 +66,8 @@ def write_parquet(tables: Iterable[pa.Table], schema: pa.Schema, file: Any) -> N
         file: A path, or a binary file.
     """
     stored = pa.schema([pa.field(field.name, _parquet_type(field.type)) for field in schema])
-    with pq.ParquetWriter(file, stored) as writer:
+    flat = [field.name for field in stored if not pa.types.is_nested(field.type)]
+    with pq.ParquetWriter(file, stored, use_dictionary=flat) as writer:  # bounds and counts hardly repeat
         for table in tables:
             columns = [_without_empty_structs(table[field.name], field.type) for field in schema]
             writer.write_table(pa.table(columns, schema=stored))
@@ -78,7 +86,7 @@ def table_pieces(tables: Iterable[pa.Table], is_array: bool) -> Iterator[str]:
         is_array: Whether they are a JSON array; else each is an object on its own line.
     """
     ends = ",\n" if is_array else "\n"
-    texts = _on_threads(tables, lambda table: joined(json_lines(table), ends))
+    texts = _on_threads(tables, lambda table: json_lines(table, ends))
     return _array(text[: -len(ends)] for text in texts) if is_array else texts
 
 

@@ -10,10 +10,10 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from explorer import native_module
 from explorer.errors import EngineError, ExplorerError, NotSupported, StatementFailed
 from explorer.spark_engine.spark_master import is_local
 from explorer.spec.secrets.redaction import redact
-from explorer.storage import native_module
 from explorer.storage.scratch import make_scratch
 
 NEEDED = "pyarrow, fastavro and pyiceberg"

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from explorer import native_module
 from explorer.errors import UnreadableFile
 from explorer.model.manifest import FIELD_IDS, METRIC_FIELDS, NARROW_FIELDS
 from explorer.progress import Cancelled, when_cancelled
-from explorer.storage import limits, native_module
+from explorer.storage import limits
 from explorer.storage.formats.avro import PLAIN_BLOCK, Container, cached_schema, read_header
 from explorer.storage.manifest_layout import ManifestLayout, has_ids
 

@@ -1,4 +1,4 @@
-//! Decodes the manifests of Apache Iceberg tables to Arrow.
+//! Decodes the manifests of Apache Iceberg tables to Arrow, and writes Arrow as JSON text.
 //!
 //! It decodes sound files of the kind that writers make. Of any other it says so, and the caller's slower decoder finds
 //! out what can be read of it and what is wrong. So nothing here needs to be lenient, or to word an error.
@@ -7,12 +7,14 @@ mod blocks;
 mod columns;
 mod cursor;
 mod layout;
+mod text;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrow_array::RecordBatch;
-use arrow_pyarrow::ToPyArrow;
+use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
+use arrow_data::ArrayData;
+use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -21,6 +23,7 @@ use blocks::Blocks;
 use columns::Columns;
 use cursor::Refused;
 use layout::Layout;
+use text::{NotWritten, Texts};
 
 /// Tells a decode on another thread to stop: it does so before its next block.
 #[pyclass(frozen)]
@@ -203,10 +206,52 @@ fn decode(
     }
 }
 
+/// An array of somebody else's, whose offsets, texts and places are looked at before anybody goes by them.
+fn sound(array: &Bound<'_, PyAny>) -> Result<ArrayRef, NotWritten> {
+    let data = ArrayData::from_pyarrow_bound(array).map_err(|_| NotWritten)?;
+    array.py().detach(|| data.validate_full()).map_err(|_| NotWritten)?;
+    Ok(make_array(data))
+}
+
+/// Write rows as JSON objects, each with an end.
+///
+/// Before each value stands its column's piece of text, which has the name; the end closes the object. Columns of
+/// `is_json` have texts that are JSON already. Returns None where something is not written here.
+#[pyfunction]
+fn json_rows(
+    py: Python<'_>,
+    pieces: Vec<String>,
+    columns: Vec<Bound<'_, PyAny>>,
+    is_json: Vec<bool>,
+    end: String,
+) -> Option<String> {
+    let arrays = columns.iter().map(sound).collect::<Result<Vec<_>, _>>().ok()?;
+    let rows = arrays.first().map_or(0, |array| array.len());
+    if pieces.len() != arrays.len() || is_json.len() != arrays.len() || arrays.iter().any(|a| a.len() != rows) {
+        return None;
+    }
+    py.detach(|| {
+        let texts = arrays.iter().zip(is_json).map(|(array, is)| if is { Texts::of_json(array) } else { Texts::of(array) });
+        let texts = texts.collect::<Result<Vec<_>, _>>().ok()?;
+        String::from_utf8(text::rows(&pieces, &texts, rows, &end).ok()?).ok()
+    })
+}
+
+/// Write each value of an array as JSON text. Returns None where something is not written here.
+#[pyfunction]
+fn json_texts(array: Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+    let Ok(values) = sound(&array) else { return Ok(None) };
+    let py = array.py();
+    let texts = py.detach(|| text::values(&values).ok());
+    texts.map(|texts| Ok(texts.to_data().to_pyarrow(py)?.unbind())).transpose()
+}
+
 #[pymodule]
 fn icedive_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Layout>()?;
     module.add_class::<Cancellation>()?;
-    module.add_function(wrap_pyfunction!(decode, module)?)
+    module.add_function(wrap_pyfunction!(decode, module)?)?;
+    module.add_function(wrap_pyfunction!(json_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(json_texts, module)?)
 }

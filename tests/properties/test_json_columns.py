@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import struct
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from explorer import native_module
 from explorer.render.json_columns import cell_texts, json_lines
 from explorer.render.rows import json_rows
 from explorer.render.text import json_text
@@ -82,7 +86,9 @@ def _value(value: Any) -> Any:
 @example(pa.table({"a": pa.array([[(1, 2), (1, 3)], [(2, 1), (1, None)], None], pa.map_(pa.int32(), pa.int64()))}))
 @example(pa.table({"é": pa.array(['\x00\u202e"\\', "é", "~\x7f"]), "d": pa.array([decimal.Decimal("1.50")] * 3)}))
 def test_lines_are_those_of_the_rows(table: pa.Table) -> None:
-    assert json_lines(table).to_pylist() == [json_text(row, indent=None) for row in json_rows(table)]
+    lines = "".join(f"{json_text(row, indent=None)}\n" for row in json_rows(table))
+    for _ in with_and_without_native_module():
+        assert json_lines(table) == lines
 
 
 @given(tables())
@@ -91,4 +97,44 @@ def test_cells_are_those_of_the_rows(table: pa.Table) -> None:
         values = [row[name] for row in json_rows(table.select([name]))]
         texts = [one if one is None or isinstance(one, str) else json_text(one, indent=None) for one in values]
         if not pa.types.is_null(table.schema.field(name).type):
-            assert cell_texts(table[name]).to_pylist() == texts
+            for _ in with_and_without_native_module():
+                assert cell_texts(table[name]).to_pylist() == texts
+
+
+def with_and_without_native_module() -> Iterator[None]:
+    module = native_module.module
+    for native_module.module in (module, None):
+        yield
+    native_module.module = module
+
+
+@pytest.mark.skipif(native_module.module is None, reason="the native module is not built")
+def test_entries_are_written_natively() -> None:
+    """What entries have, and nothing else, so that nobody writes them slowly without notice."""
+    counts = pa.array([[(1, 2), (3, None)], [], None], pa.map_(pa.int32(), pa.int64()))
+    bounds = pa.array([[(1, b"\x00\xff")], None, [(2, None), (9, b"")]], pa.map_(pa.int32(), pa.binary()))
+    lists = pa.array([[4, -(2**63)], None, []], pa.list_(pa.int64()))
+    words = pa.array(["a", None, "b"]).dictionary_encode()
+    rows = pa.StructArray.from_arrays([counts, bounds, lists, words], ["counts", "bounds", "lists", "words"])
+    assert native_module.module.json_texts(rows.slice(1)).to_pylist() == [
+        '{"counts": {}, "bounds": null, "lists": null, "words": null}',
+        '{"counts": null, "bounds": {"2": null, "9": "0x"}, "lists": [], "words": "b"}',
+    ]
+
+
+@pytest.mark.skipif(native_module.module is None, reason="the native module is not built")
+def test_what_is_damaged_or_unknown_is_not_written_natively() -> None:
+    write = native_module.module.json_texts
+    two = pa.array([[(1, 2), (1, 3)]], pa.map_(pa.int32(), pa.int64()))
+    for array in (two, pa.array(["é"]), pa.array(['"']), pa.array([1.5]), pa.array([b"x"], pa.binary(1))):
+        assert write(array) is None
+    offsets = pa.py_buffer(struct.pack("<3i", 0, 5, 3))
+    damaged = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"abcde")])
+    assert write(damaged) is None
+    not_text = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(struct.pack("<2i", 0, 1)), pa.py_buffer(b"\xff")]
+    )
+    assert write(not_text) is None
+    nowhere = pa.DictionaryArray.from_buffers(pa.dictionary(pa.int32(), pa.string()), 1,
+                                              [None, pa.py_buffer(struct.pack("<i", 7))], pa.array(["a"]))  # fmt: skip
+    assert write(nowhere) is None

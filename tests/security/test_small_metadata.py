@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from explorer import native_module
 from explorer.reports.doctor.examination import Examination, diagnose
 from explorer.spec.doctor import cross_file_rules
-from explorer.storage import limits, manifest_reader, manifests, native_decoder, native_module
+from explorer.storage import limits, manifest_reader, manifests, native_decoder
 from explorer.storage.formats import avro
 from explorer.storage.manifests import entries_of_many
 from tests.cases.mini import Table as Mini

@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from explorer import native_module
 from explorer.spec.values import values
-from explorer.storage import cache, limits, native_module
+from explorer.storage import cache, limits
 from explorer.storage.decoder_process import panics
 from explorer.table import open_table
 from tests.security.dimensions import base, data_file

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from explorer import native_module
 from explorer.lab.scenarios import SCENARIOS
-from explorer.storage import manifests, native_decoder, native_module
+from explorer.storage import manifests, native_decoder
 from explorer.storage.formats import avro
 from tests.support.helpers import open_demo
 

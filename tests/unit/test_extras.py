@@ -53,7 +53,7 @@ COMMAND = re.compile(r"\w+ is not installed\. Install the extra \[(\w+)\]: .*pyt
 
 DECODER = """
 import sys
-from explorer.storage import native_module
+from explorer import native_module
 sys.path.insert(0, {hidden!r})
 native_module.module = native_module.module if {natively!r} else None
 import explorer

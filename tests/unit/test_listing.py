@@ -145,8 +145,8 @@ def test_the_first_rows_come_before_others_are_made(
         made += part.num_rows
         return part.to_pylist()  # type: ignore[no-any-return]
 
-    def lines(part: pa.Table) -> pa.StringArray:
-        return pa.array(map(str, told(part)))
+    def lines(part: pa.Table, end: str) -> str:
+        return "".join(f"{row}{end}" for row in told(part))
 
     def read() -> Iterator[pa.Table]:
         yield pa.table({"n": range(5_000)})

@@ -14,9 +14,10 @@ import fastavro
 import pyarrow as pa
 import pytest
 
+from explorer import native_module
 from explorer.errors import UnreadableFile
 from explorer.progress import Cancelled, Watch
-from explorer.storage import limits, manifest_reader, manifests, native_decoder, native_module
+from explorer.storage import limits, manifest_reader, manifests, native_decoder
 from explorer.storage.formats import avro
 from explorer.storage.manifest_reader import ManifestReader
 from explorer.storage.storage import Storage
