@@ -15,8 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from explorer.spark_engine.java import find_java, resolve_jars
 from explorer.native_module import decoder
+from explorer.spark_engine.java import find_java, resolve_jars
 
 HERE = Path(__file__).parent
 GENERATOR = HERE.parent.parent / "shared" / "bench" / "gen.py"
