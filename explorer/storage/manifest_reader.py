@@ -291,7 +291,8 @@ class ManifestReader:
         whole = cache.get([key for key in keys if key not in narrow], "whole")
         if not metrics:
             narrow |= {key: table.drop_columns(METRIC_NAMES) for key, table in whole.items()}
-        return {key: ReadResult(table, ()) for key, table in (whole if metrics else narrow).items()}
+        tables = whole if metrics else narrow
+        return {key: ReadResult(table, (), bytes=table.get_total_buffer_size()) for key, table in tables.items()}
 
     def _key(self, path: str, length: int | None) -> str | None:
         """What identifies a manifest's bytes in the disk cache; None where caching does not pay. A local file is known

@@ -36,7 +36,7 @@ from explorer.reports.doctor.removed_rows import RemovedRows
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.doctor.commit_rules import commit_rules
 from explorer.spec.doctor.cross_file_rules import CrossFileRules
-from explorer.spec.doctor.facts import FACTS, RuleContext, facts, keys_of
+from explorer.spec.doctor.facts import FACTS, RuleContext, alike, facts, facts_of_run, keys_of
 from explorer.spec.doctor.finding_groups import group_findings
 from explorer.spec.doctor.findings import Finding, RuleChoice, finding, uncounted_paths
 from explorer.spec.doctor.insert_by_path import has_columns
@@ -260,7 +260,10 @@ class Examination:
     def _facts(self, about: RuleContext, manifests: Sequence[ManifestFile]) -> dict[str, ManifestFacts]:
         if not manifests:
             return {}
-        parts = Parts(manifests, about.metrics, partial(facts, about), FACTS, folded=True)
+        parts = Parts(
+            manifests, about.metrics, partial(facts, about), FACTS, partial(alike, about), folded=True,
+            of_run=partial(facts_of_run, about),
+        )  # fmt: skip
         rows, _ = self.table.build(parts, "doctor", self.depth.engine)
         held: dict[str, ManifestFacts] = {}
         for part in rows.read():

@@ -1,9 +1,9 @@
-"""What one manifest adds to a check of a table: its sums, the keys of its files, and what of its entries is wrong by
+"""What each manifest adds to a check of a table: its sums, the keys of its files, and what of its entries is wrong by
 itself. Made of whole columns where manifests are decoded, here or by Spark's workers."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -24,7 +24,8 @@ from explorer.spec.doctor.partition_rules import partition_notes
 from explorer.spec.doctor.path_schemes import in_same_store
 from explorer.spec.doctor.promotions import kinds_then, rebound
 from explorer.spec.doctor.remedy_cases import OTHER_SCHEME, UNORDERED_IDS
-from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, fill_nulls
+from explorer.spec.entries.entries import ADDED, DELETED, EXISTING
+from explorer.spec.entries.manifest_run import ManifestRun, fill_nulls_of_run
 from explorer.spec.entries.numpy_columns import Flags, Ints, flags, ints
 from explorer.spec.values.hashes import hashes
 from explorer.spec.values.values import partition_value, primitive_type, result_type, row_dicts, source_type
@@ -153,16 +154,29 @@ class RuleContext:
 
 def facts(about: RuleContext, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """FACTS of one manifest's stored entries."""
-    about, table = about.as_of(manifest.added_snapshot_id), stored
-    for name, filled in fill_nulls(stored, manifest).items():
+    return facts_of_run(about, ManifestRun([manifest], [stored.num_rows]), stored)
+
+
+def alike(about: RuleContext, manifest: ManifestFile) -> Hashable:
+    """What manifests have in common whose facts may be made together."""
+    of_snapshot = manifest.added_snapshot_id if about.rebound else None
+    return manifest.content, manifest.partition_spec_id, of_snapshot
+
+
+def facts_of_run(about: RuleContext, run: ManifestRun, stored: pa.Table) -> pa.Table:
+    """FACTS of manifests that are alike, whose stored entries follow each other: those of each manifest by itself."""
+    own_context, manifest = about, run.manifests[0]
+    about, stored = about.as_of(manifest.added_snapshot_id), stored.combine_chunks()
+    table = stored
+    for name, filled in fill_nulls_of_run(stored, run).items():
         table = table.append_column(f"inherited_{name}", filled)
-    notes = Notes(table)
+    notes = Notes(table, run.starts)
     status = ints(stored["status"], -1)
     content = ints(stored["content"], 0)
     rows, sizes = ints(stored["record_count"], 0), ints(stored["file_size_in_bytes"], 0)
     live = (status == EXISTING) | (status == ADDED)
     vector = (content == 1) & flags(pc.equal(pc.utf8_lower(stored["file_format"]), "puffin"))
-    _entry_notes(about, manifest, table, notes, status, content, vector)
+    _entry_notes(about, run, table, notes, status, content, vector)
     if about.store is not None:
         own_paths = pc.match_substring_regex(stored["file_path"].cast(pa.string()), about.store)
         elsewhere = live & flags(pc.invert(own_paths))
@@ -172,7 +186,7 @@ def facts(about: RuleContext, manifest: ManifestFile, stored: pa.Table) -> pa.Ta
     notes.add("readers-differ", live & _unordered(stored, about.order), UNORDERED_IDS, severity="info")
     required = about.required.keys() - about.rebound
     spec = about.specs.get(manifest.partition_spec_id)
-    partition_notes(table, spec, manifest, live, about.metrics, required, notes)
+    partition_notes(table, spec, run, live, about.metrics, required, notes)
     paths = hashes(stored["file_path"])
     keys = _keys(stored, paths)
     data = content == 0
@@ -180,48 +194,61 @@ def facts(about: RuleContext, manifest: ManifestFile, stored: pa.Table) -> pa.Ta
     if about.metrics and about.late:
         given = {part.source_id for part in spec or () if part.transform == "identity" and part.source_id is not None}
         late_column_notes(table, about.late, given, own_ids, live & data & (rows > 0), notes)
-    own = own_ids == (manifest.added_snapshot_id if manifest.added_snapshot_id is not None else -2)
-    sums = [int(live[data].sum()), int(live[~data].sum()), int(rows[live & data].sum()),
-            int(rows[live & (content == 1)].sum()), int(rows[live & (content == 2)].sum()),
-            int(np.where(vector, ints(stored["content_size_in_bytes"], 0), sizes)[live].sum()), 1,
-            int(sizes[live].sum())]  # fmt: skip
+    if notes.is_cut_short and len(run.manifests) > 1:
+        each = [(m, stored.slice(start, end - start)) for m, start, end in run.ranges()]
+        return pa.concat_tables([facts(own_context, m, entries) for m, entries in each])
+    added_by = np.array([-2 if m.added_snapshot_id is None else m.added_snapshot_id for m in run.manifests], np.int64)
+    own = own_ids == np.repeat(added_by, run.counts)
+    tracked = live & data & flags(pc.is_valid(table["inherited_first_row_id"]))
+    is_tracked = np.repeat(run.any(tracked), run.counts)
+    sequences, first_row_ids = (table[f"inherited_{name}"] for name in ("sequence_number", "first_row_id"))
+    target, named = target_files(stored), live & data & _among(paths, about.wanted)
+    placing = live & ~data & flags(pc.is_valid(target))
+    expired = live & data & ~np.isin(own_ids, _array(about.snapshots))
+    bytes_read = np.where(vector, ints(stored["content_size_in_bytes"], 0), sizes)
+    sums = [run.count(live & data), run.count(live & ~data), run.sum(rows, live & data),
+            run.sum(rows, live & (content == 1)), run.sum(rows, live & (content == 2)),
+            run.sum(bytes_read, live), np.ones(len(run.manifests), np.int64), run.sum(sizes, live)]  # fmt: skip
     own_counts = []
     for which in (ADDED, DELETED):
         of = own & (status == which)
-        own_counts += [int((of & data).sum()), int(rows[of & data].sum()), int((of & ~data).sum())]
-    sequence = table["inherited_sequence_number"].filter(pa.array(live))
-    tracked = live & data & flags(pc.is_valid(table["inherited_first_row_id"]))
-    target, named = target_files(stored), live & data & _among(paths, about.wanted)
-    row = {
-        "manifest_path": [manifest.manifest_path],
-        "counts": [[int((status == s).sum()) for s in (EXISTING, ADDED, DELETED)]
-                   + [int(rows[status == s].sum()) for s in (EXISTING, ADDED, DELETED)]],
-        "live": [sums],
-        "own": [own_counts],
-        "min_sequence": [pc.min(sequence).as_py()],
-        "notes": [notes.rows()],
-        "keys": keys[live],
-        "gone": keys[status == DELETED],
-        "vectors": hashes(stored["referenced_data_file"])[live & vector],
-        "first_row_ids": np.where(tracked, ints(table["inherited_first_row_id"], 0), -1)[live & tracked.any()],
-        "row_counts": rows[live & tracked.any()],
-        "equality_ids": [_equality_ids(stored, live & (content == 2))],
-        "named": [_places_by_path(about, table, manifest, live & ~data & flags(pc.is_valid(target)), target, vector)],
-        "found": [_places_by_path(about, table, manifest, named, stored["file_path"], vector)],
-        "snapshot_ids": np.unique(own_ids[live]),
-        "filled": [_nonnull_columns(stored, bool(manifest.content))],
-        "expired_columns": [_columns_of(stored, live & data & ~np.isin(own_ids, _array(about.snapshots)))],
-        "uncounted": [stored["file_path"].filter(pa.array(live)).slice(0, MAX_UNCOUNTED).to_pylist()
-                      if manifest.counts_no_live else []],
-        "new_position_deletes": [int((own & (status == ADDED) & (content == 1) & ~vector).sum())],
+        own_counts += [run.count(of & data), run.sum(rows, of & data), run.count(of & ~data)]
+    counts = [run.count(status == s) for s in (EXISTING, ADDED, DELETED)]
+    counts += [run.sum(rows, status == s) for s in (EXISTING, ADDED, DELETED)]
+    ranges = [slice(start, end) for _, start, end in run.ranges()]
+    some = [(m, stored.slice(at.start, at.stop - at.start), at) for m, at in zip(run.manifests, ranges, strict=True)]
+    columns = {
+        "manifest_path": [m.manifest_path for m in run.manifests],
+        "counts": np.transpose(counts).tolist(),
+        "live": np.transpose(sums).tolist(),
+        "own": np.transpose(own_counts).tolist(),
+        "min_sequence": run.least(ints(sequences, 0), live & flags(pc.is_valid(sequences))),
+        "notes": [notes.rows(place) for place in notes.places()],
+        "keys": _lists(run, keys, live),
+        "gone": _lists(run, keys, status == DELETED),
+        "vectors": _lists(run, hashes(stored["referenced_data_file"]), live & vector),
+        "first_row_ids": _lists(run, np.where(tracked, ints(first_row_ids, 0), -1), live & is_tracked),
+        "row_counts": _lists(run, rows, live & is_tracked),
+        "equality_ids": [_equality_ids(entries, (live & (content == 2))[at]) for _, entries, at in some],
+        "named": [_places_by_path(about, table, m, placing, target, vector, at) for m, _, at in some],
+        "found": [_places_by_path(about, table, m, named, stored["file_path"], vector, at) for m, _, at in some],
+        "snapshot_ids": [np.unique(own_ids[at][live[at]]) for at in ranges],
+        "filled": _nonnull_columns(stored, run),
+        "expired_columns": [_columns_of(entries, expired[at]) for _, entries, at in some],
+        "uncounted": [entries["file_path"].filter(pa.array(live[at])).slice(0, MAX_UNCOUNTED).to_pylist()
+                      if m.counts_no_live else [] for m, entries, at in some],
+        "new_position_deletes": run.count(own & (status == ADDED) & (content == 1) & ~vector),
     }  # fmt: skip
-    return pa.table([_list(row[f.name], f.type) for f in FACTS], schema=FACTS)
+    arrays = [
+        columns[f.name] if isinstance(columns[f.name], pa.Array) else pa.array(columns[f.name], f.type) for f in FACTS
+    ]
+    return pa.table(arrays, schema=FACTS)
 
 
-def _list(value: Any, kind: pa.DataType) -> pa.Array:
-    if isinstance(value, np.ndarray):
-        return pa.ListArray.from_arrays(pa.array([0, len(value)], pa.int32()), pa.array(value, kind.value_type))
-    return pa.array(value, kind)
+def _lists(run: ManifestRun, values: Ints, chosen: Flags) -> pa.ListArray:
+    """For each manifest the values of those of its entries that are chosen."""
+    offsets = np.concatenate([[0], np.cumsum(run.count(chosen))]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values[chosen], pa.int64()))
 
 
 def keys_of(stored: pa.Table) -> Ints:
@@ -245,25 +272,33 @@ def _among(values: Ints, wanted: Ints) -> Flags:
     return among
 
 
-def _nonnull_columns(stored: pa.Table, deletes: bool) -> list[str]:
-    """The columns that have any value; of data manifests nobody reads `content`."""
-    names = [f.name for f in NARROW_FIELDS if deletes or f.name != "content"]
-    return [name for name in names if name in stored.column_names and stored[name].null_count < len(stored)]
+def _nonnull_columns(stored: pa.Table, run: ManifestRun) -> list[list[str]]:
+    """For each manifest the columns that have any value; of data manifests nobody reads `content`."""
+    columns: list[list[str]] = [[] for _ in run.manifests]
+    of_deletes = bool(run.manifests[0].content)
+    for name in (f.name for f in NARROW_FIELDS if of_deletes or f.name != "content"):
+        if name in stored.column_names and stored[name].null_count < len(stored):
+            has_values = run.any(flags(pc.is_valid(stored[name]))) if stored[name].null_count else run.counts > 0
+            for place in np.flatnonzero(has_values).tolist():
+                columns[place].append(name)
+    return columns
 
 
 def _places_by_path(
-    about: RuleContext, table: pa.Table, manifest: ManifestFile, which: Flags, path: pa.ChunkedArray, vector: Flags
-) -> list[dict[str, Any]]:
-    """Where these entries are, by the path that goes with each."""
-    records = np.flatnonzero(which)
-    if not len(records):
+    about: RuleContext, table: pa.Table, manifest: ManifestFile, which: Flags, path: pa.ChunkedArray, vector: Flags,
+    entries: slice,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Where those of a manifest's entries are that are asked for, by the path that goes with each."""
+    at = np.flatnonzero(which[entries])
+    if not len(at):
         return []
-    some, at = table.take(pa.array(records)), records.tolist()
+    records = at + entries.start
+    some = table.take(pa.array(records))
     keys, vectors = hashes(path.take(pa.array(records))).tolist(), vector[records].tolist()
     spec = about.specs.get(manifest.partition_spec_id, ())
     partitions = [row["partition"] or {} for row in row_dicts(some.select(["partition"]))]
     sequences = some["inherited_sequence_number"].to_pylist()
-    columns = zip(keys, at, partitions, sequences, vectors, strict=True)
+    columns = zip(keys, at.tolist(), partitions, sequences, vectors, strict=True)
     return [
         {
             "key": k, "record": r, "spec_id": manifest.partition_spec_id, "partition": repr(p), "sequence": s,
@@ -321,37 +356,36 @@ def _columns_of(stored: pa.Table, which: Flags) -> list[int]:
 
 def _entry_notes(
     about: RuleContext,
-    manifest: ManifestFile,
+    run: ManifestRun,
     table: pa.Table,
     notes: Notes,
     status: Ints,
     content: Ints,
     vector: Flags,
 ) -> None:
-    """Rules 16, 30, 34, 36, 41, 47, 49 and 57 over one manifest's entries."""
+    """Rules 16, 30, 34, 36, 41, 47, 49 and 57 over the entries of manifests of one content."""
     deletes, live = content != 0, (status == EXISTING) | (status == ADDED)
-    inherits = manifest.sequence_number != 0
+    numbers, of_deletes = run.numbers([m.sequence_number for m in run.manifests]), bool(run.manifests[0].content)
     null = ~flags(pc.is_valid(table["inherited_sequence_number"]))
     what = "it is no ADDED entry, and has no sequence number"
     notes.add("null-sequence", null & (status == EXISTING), what, refused="scan")
     notes.add("null-sequence", null & (status == DELETED), f"{what}: readers take no notice", severity="info")
     sequence = ints(table["inherited_sequence_number"], 0)
     written = ints(table["inherited_file_sequence_number"], 1 << 62)
-    if inherits:
-        notes.add(
-            "sequence-above-last",
-            sequence > manifest.sequence_number,
-            "its data sequence number is above its manifest's",
-            sequence,
-            f"at most {manifest.sequence_number}",
-        )
-        notes.add(
-            "sequence-above-last",
-            (written != 1 << 62) & (written > manifest.sequence_number),
-            "its file sequence number is above its manifest's",
-            written,
-            f"at most {manifest.sequence_number}",
-        )
+    notes.add(
+        "sequence-above-last",
+        (numbers != 0) & (sequence > numbers),
+        "its data sequence number is above its manifest's",
+        sequence,
+        lambda record: f"at most {numbers[record]}",
+    )
+    notes.add(
+        "sequence-above-last",
+        (numbers != 0) & (written != 1 << 62) & (written > numbers),
+        "its file sequence number is above its manifest's",
+        written,
+        lambda record: f"at most {numbers[record]}",
+    )
     notes.add("entry-invalid", sequence < 0, "its sequence number is below 0", sequence)
     notes.add(
         "entry-invalid",
@@ -363,35 +397,30 @@ def _entry_notes(
     effect = "Spark reads the rows of the delete file as rows of the table, or fails, and deletes nothing"
     notes.add(
         "manifest-content",
-        deletes == (manifest.content == 0),
-        f"its content is not that of the manifest{'' if manifest.content else f': {effect}'}",
+        deletes != of_deletes,
+        f"its content is not that of the manifest{'' if of_deletes else f': {effect}'}",
         content,
-        f"content {manifest.content} in the manifest list",
-        refused="scan" if manifest.content and (live & ~deletes).any() else "part",
+        f"content {run.manifests[0].content} in the manifest list",
+        refused=_scan_or(run, of_deletes & live & ~deletes, "part"),
     )
-    invalid, refused = (content < 0) | (content > 2), "scan" if manifest.content else ""
+    invalid, refused = (content < 0) | (content > 2), "scan" if of_deletes else ""
     notes.add("entry-invalid", invalid, "its content is none of the spec's", content, refused=refused)
     notes.add("entry-invalid", (status < 0) | (status > 2), "its status is none of the spec's", status, refused="scan")
     if about.version == 1:
         notes.add("deletes-in-v1", deletes & live, "version 1 has no delete files", content)
     ids = ints(table["snapshot_id"], -1)
     stored_id = flags(pc.is_valid(table["snapshot_id"]))
-    if manifest.added_snapshot_id is not None:
-        other = stored_id & (ids != manifest.added_snapshot_id)
-        consequence = "whoever reads changes takes it for another snapshot's"
+    added_by = run.numbers([m.added_snapshot_id or 0 for m in run.manifests])
+    is_known = np.repeat(np.array([m.added_snapshot_id is not None for m in run.manifests], bool), run.counts)
+    other = stored_id & is_known & (ids != added_by)
+    consequence = "whoever reads changes takes it for another snapshot's"
+    for way, code in (("DELETED", DELETED), ("ADDED", ADDED)):
         notes.add(
             "entry-snapshot",
-            other & (status == DELETED),
-            f"it is DELETED by another snapshot than the manifest's: {consequence}",
+            other & (status == code),
+            f"it is {way} by another snapshot than the manifest's: {consequence}",
             ids,
-            f"{manifest.added_snapshot_id}, which added the manifest",
-        )
-        notes.add(
-            "entry-snapshot",
-            other & (status == ADDED),
-            f"it is ADDED by another snapshot than the manifest's: {consequence}",
-            ids,
-            f"{manifest.added_snapshot_id}, which added the manifest",
+            lambda record: f"{added_by[record]}, which added the manifest",
         )
     rows, size = ints(table["record_count"], -1), ints(table["file_size_in_bytes"], -1)
     notes.add("entry-invalid", rows < 0, "its record_count is below 0, or missing", table["record_count"])
@@ -422,20 +451,26 @@ def _entry_notes(
     puffin = flags(pc.equal(kind, "puffin"))
     alien = flags(pc.is_in(kind, pa.array(["puffin", "metadata"]))) & (~puffin | (content != 1)) & live
     notes.add("entry-invalid", alien, "its file_format is none of files with rows", table["file_format"],
-              refused="scan" if (alien & ~deletes).any() else "part")  # fmt: skip
+              refused=_scan_or(run, alien & ~deletes, "part"))  # fmt: skip
     _vector_notes(about, table, notes, vector & live)
     end = ints(table["content_offset"], 0) + ints(table["content_size_in_bytes"], 0)
     beyond = (end > size) | (ints(table["content_offset"], 0) < 0)
     notes.add("vector-wrong", vector & beyond, "its vector is not inside the file", end, f"{'file_size_in_bytes'}")
     none = ~flags(pc.greater(pc.list_value_length(table["equality_ids"]), 0))
     without = (content == 2) & none & live
-    refused = "scan" if manifest.content and (without & ~flags(pc.is_valid(table["equality_ids"]))).any() else ""
-    notes.add("equality-id-unknown", without, "an equality delete without equality_ids", refused=refused)
+    absent = of_deletes & without & ~flags(pc.is_valid(table["equality_ids"]))
+    notes.add("equality-id-unknown", without, "an equality delete without equality_ids",
+              refused=_scan_or(run, absent, ""))  # fmt: skip
     notes.add("entry-invalid", (content != 2) & ~none, "equality_ids without equality deletes", severity="warning")
     notes.add("entry-invalid", ints(table["first_row_id"], 0) < 0, "its first_row_id is below 0", table["first_row_id"])
     lineage = flags(pc.is_valid(table["first_row_id"])) & deletes
     notes.add("entry-invalid", lineage, "a delete file with a first_row_id", table["first_row_id"], severity="warning")
     _split_notes(table, notes, size, live)
+
+
+def _scan_or(run: ManifestRun, fails: Flags, other: str) -> Callable[[int], str]:
+    """What readers refuse of a manifest: the scan where any such entry makes it fail, or else another thing."""
+    return lambda place: "scan" if fails[run.starts[place] : run.starts[place] + run.counts[place]].any() else other
 
 
 def _vector_notes(about: RuleContext, table: pa.Table, notes: Notes, vector: Flags) -> None:

@@ -105,18 +105,46 @@ def _null_and_bounded(
     """Columns that are null in all rows by their counts, and have bounds all the same."""
     if not len(values[0]) or not len(nulls[0]):
         return
-    pairs = (values[0] << 32) | values[1], (nulls[0] << 32) | nulls[1]
-    both, value_places, null_places = np.intersect1d(*pairs, return_indices=True)
-    all_null = both[(values[2][value_places] > 0) & (nulls[2][null_places] == values[2][value_places])]
+    own, own_nulls = _in_both(values, nulls)
+    all_null = _pairs(own)[(own[2] > 0) & (own_nulls[2] == own[2])]
+    if not len(all_null):
+        return
     for at, keys, items in (_map(table, "lower_bounds"), _map(table, "upper_bounds")):
         lengths = pc.fill_null(pc.binary_length(items), 0).to_numpy(zero_copy_only=False)
         wrong = np.isin((at << 32) | keys, all_null) & (lengths > 0) & data[at]
-        for field_id in np.unique(keys[wrong])[:SHOWN].tolist():
+        columns = np.unique(keys[wrong])
+        for field_id in columns[:SHOWN].tolist():
             those = np.zeros(len(data), bool)
             those[at[wrong & (keys == field_id)]] = True
             notes.add("metrics-wrong", those, NULL_AND_BOUNDED, column=names.get(field_id, f"field {field_id}"))
         if wrong.any():
+            notes.is_cut_short = True
             return
+
+
+def _pairs(flat: Flat) -> Ints:
+    """Entries and keys, as one number each."""
+    return (flat[0] << 32) | flat[1]
+
+
+def _in_both(some: Flat, others: Flat) -> tuple[Flat, Flat]:
+    """What two columns of maps have for the same entries and keys; most writers give both of them to all columns."""
+    if len(some[0]) == len(others[0]) and np.array_equal(some[0], others[0]) and np.array_equal(some[1], others[1]):
+        return some, others
+    places, other_places = _places_of_same(_pairs(some), _pairs(others))
+    first, second = ((at[those], keys[those], counts[those]) for (at, keys, counts), those in (
+        (some, places), (others, other_places)))  # fmt: skip
+    return first, second
+
+
+def _places_of_same(some: Ints, others: Ints) -> tuple[Ints, Ints]:
+    """Where numbers are that are in both. Those of most writers are in order."""
+    if len(some) and len(others) and np.all(some[1:] > some[:-1]) and np.all(others[1:] > others[:-1]):
+        at = np.minimum(np.searchsorted(others, some), len(others) - 1)
+        places = np.flatnonzero(others[at] == some)
+        return places, at[places]
+    _, first, second = np.intersect1d(some, others, return_indices=True)
+    return first, second
 
 
 def _beyond_keys(table: pa.Table, nulls: Flat, names: Mapping[int, str], notes: Notes, deletes: Flags) -> None:
@@ -129,7 +157,9 @@ def _beyond_keys(table: pa.Table, nulls: Flat, names: Mapping[int, str], notes: 
     columns = [(at, ids) for at, ids, _ in (nulls, _map(table, "lower_bounds"), _map(table, "upper_bounds"))]
     at, ids = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     beyond = deletes[at] & ~np.isin((at << 32) | ids, own_keys)
-    for own in np.unique(ids[beyond])[:SHOWN].tolist():
+    columns_beyond = np.unique(ids[beyond])
+    notes.is_cut_short |= len(columns_beyond) > SHOWN
+    for own in columns_beyond[:SHOWN].tolist():
         those = np.zeros(len(deletes), bool)
         those[at[beyond & (ids == own)]] = True
         notes.add("readers-differ", those, BEYOND_KEY, severity="info", column=names.get(own, f"field {own}"))
@@ -167,27 +197,24 @@ def _flat(table: pa.Table, name: str) -> Flat:
 
 def _below(notes: Notes, some: Flat, most: Flat | None, what: str, count: int) -> None:
     """No count is below 0, or above the number of values."""
-    at, keys, counts = some
+    at, _, counts = some
     wrong = np.zeros(count, bool)
     wrong[at[counts < 0]] = True
     if most is not None and len(most[0]) and len(at):
-        if len(at) == len(most[0]) and np.array_equal(at, most[0]) and np.array_equal(keys, most[1]):
-            wrong[at[counts > most[2]]] = True
-        else:
-            pairs = (at << 32) | keys, (most[0] << 32) | most[1]
-            _, some_places, most_places = np.intersect1d(*pairs, return_indices=True)
-            wrong[at[some_places][counts[some_places] > most[2][most_places]]] = True
+        own, limits = _in_both(some, most)
+        wrong[own[0][own[2] > limits[2]]] = True
     claim = f"{what} of a column are more than its values, or below 0" if most is not None else f"{what} is below 0"
     notes.add("metrics-wrong", wrong, claim)
 
 
 def _bounds(table: pa.Table, kinds: Mapping[int, str], names: Mapping[int, str], notes: Notes, data: Flags) -> None:
     lower, upper = _map(table, "lower_bounds"), _map(table, "upper_bounds")
-    ids = {int(i) for _, keys, _ in (lower, upper) for i in np.unique(keys)}
+    ids = {i for _, keys, _ in (lower, upper) for i in pc.unique(pa.array(keys)).to_pylist()}
     for field_id in sorted(ids & set(kinds)):
         column = BoundedColumn(field_id, names.get(field_id, f"field {field_id}"), kinds[field_id])
         low, high = _of(lower, field_id), _of(upper, field_id)
         if not (_fit(notes, table, low, column) and _fit(notes, table, high, column)):
+            notes.is_cut_short = True
             continue
         if column.kind in PROMOTED_TO:
             _dates(notes, table, low, column, data)
@@ -262,6 +289,7 @@ def _times(notes: Notes, table: pa.Table, low: Bound, high: Bound, column: Bound
         return
     first, last = decode_bounds(low[1], column.kind), decode_bounds(high[1], column.kind)
     if first.values.dtype != np.int64 or last.values.dtype != np.int64:
+        notes.is_cut_short = True
         return
     odd = np.zeros(len(low[0]), bool)
     for factor in UNITS_LOST["ns" if column.kind.endswith("_ns") else "us"]:
@@ -347,6 +375,7 @@ def _text_fits(notes: Notes, table: pa.Table, bound: Bound, column: BoundedColum
                   _readable(bound, column.kind), column=column.name)  # fmt: skip
         return True
     except pa.ArrowInvalid:
+        notes.is_cut_short = True
         cut = np.array([not _is_text(value) for value in bound[1].to_pylist()], bool)
     notes.add(
         "metrics-wrong",

@@ -11,11 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from explorer.model.manifest import FieldSummary, ManifestFile
+from explorer.model.manifest import FieldSummary
 from explorer.spec.doctor.finding_helpers import Notes
 from explorer.spec.doctor.partition_fields import PartField
 from explorer.spec.doctor.remedy_cases import ENCODED, HIVE_NULL, PADDED
 from explorer.spec.doctor.source_column_rules import own_bounds
+from explorer.spec.entries.manifest_run import ManifestRun
 from explorer.spec.values.ordering import comparable
 from explorer.spec.values.transforms import from_bytes
 from explorer.spec.values.values import internal_scalar, internal_value, partition_value, primitive_type, summary_bound
@@ -25,10 +26,10 @@ CODE = "%[0-9A-Fa-f]{2}"
 
 
 def partition_notes(
-    table: pa.Table, spec: Sequence[PartField] | None, manifest: ManifestFile, live: npt.NDArray[np.bool_],
+    table: pa.Table, spec: Sequence[PartField] | None, run: ManifestRun, live: npt.NDArray[np.bool_],
     metrics: bool, required: Collection[int], notes: Notes,
 ) -> None:  # fmt: skip
-    """The live entries' partition values against the manifest's summaries in the list, and against the counts and
+    """The live entries' partition values against the manifests' summaries in the list, and against the counts and
     bounds of their own columns, of which `required` are never null."""
     if not spec or not live.any():
         return
@@ -44,8 +45,11 @@ def partition_notes(
             what = f"a partition field is {HIVE_NULL}, Hive's sign for null: IS NULL finds none of its rows"
             notes.add("value-suspect", hive, what, column=part.name)
             _encoded(table, values, part, live, notes)
-        if manifest.partitions is not None and at < len(manifest.partitions):
-            _summary(values, manifest.partitions[at], part, live, notes)
+        for place, (manifest, start, end) in enumerate(run.ranges()):
+            if manifest.partitions is not None and at < len(manifest.partitions):
+                own = notes.of(place, end)
+                _summary(values.slice(start, end - start), manifest.partitions[at], part, live[start:end], own)
+                notes.take(own.rows(), place)
         if metrics:
             own_bounds(table, values, part, live, part.source_id in required, notes)
 

@@ -62,11 +62,13 @@ def own_bounds(
     deletes = some & (content == 2) & values.is_valid().to_numpy(zero_copy_only=False)
     if not deletes.any() or not (deletes := deletes & _goes_by(table, part.source_id)).any():
         return
-    of_deletes = Notes(table)
+    of_deletes = notes.others()
     _own_bounds(table, values, part, deletes, False, of_deletes)
-    for row in of_deletes.rows():
-        if row["rule"] == "partition-value" and WRAPPED.rpartition("{}")[2] not in row["what"]:
-            notes.take({**row, "what": OF_DELETE, "severity": "warning"})
+    notes.is_cut_short |= of_deletes.is_cut_short
+    for place in of_deletes.places():
+        wrong = [row for row in of_deletes.rows(place) if row["rule"] == "partition-value"]
+        others = [row for row in wrong if WRAPPED.rpartition("{}")[2] not in row["what"]]
+        notes.take([{**row, "what": OF_DELETE, "severity": "warning"} for row in others], place)
 
 
 def _goes_by(table: pa.Table, field_id: int) -> Flags:
@@ -132,6 +134,7 @@ def _numbers(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array
     kind, transform = str(part.source), part.transform
     low, high = decode_bounds(lower, kind), decode_bounds(upper, kind)
     if low.values.dtype != np.int64 or high.values.dtype != np.int64:
+        notes.is_cut_short = True
         return
     if kind.startswith("timestamp"):  # of a promoted date the bounds have 4 bytes
         data = data & ~(_is_short(lower) | _is_short(upper))
@@ -223,6 +226,7 @@ def _texts(values: pa.Array, part: PartField, lower: pa.Array, upper: pa.Array, 
     try:
         first, last = (_cut(bound, part) for bound in (lower, upper))
     except pa.ArrowInvalid:  # bounds that are no texts, of which rule 40 tells
+        notes.is_cut_short = True
         return
     outside = pc.or_(pc.fill_null(pc.less(own, first), False), pc.fill_null(pc.greater(own, last), False))
     hive = pc.fill_null(pc.equal(own, HIVE_NULL.encode()), False)  # which has a finding of its own

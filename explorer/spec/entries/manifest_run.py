@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.model.manifest import STATUS, ManifestFile
-from explorer.spec.entries.entries import ADDED, DELETED, INHERITED, WORDS, as_of_snapshot, origins, reasons
+from explorer.spec.entries.entries import ADDED, DELETED, INHERITED, WORDS, as_of_snapshot, fill_nulls, origins, reasons
 from explorer.spec.entries.numpy_columns import Ints
 
 
@@ -28,6 +28,11 @@ class ManifestRun:
         """Manifests with their entries."""
         return cls([manifest for manifest, _ in read], [entries.num_rows for _, entries in read])
 
+    def ranges(self) -> list[tuple[ManifestFile, int, int]]:
+        """Each manifest, with the places where its entries begin and end."""
+        ends = (self.starts + self.counts).tolist()
+        return list(zip(self.manifests, self.starts.tolist(), ends, strict=True))
+
     def each(self, values: Sequence[int | None]) -> pa.Array:
         """A value of each manifest, for each of its entries."""
         return pa.array(values, pa.int64()).take(pa.array(self.places()))
@@ -35,6 +40,33 @@ class ManifestRun:
     def places(self) -> Ints:
         """The place of its manifest, for each entry."""
         return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    def numbers(self, values: Sequence[int]) -> Ints:
+        """A number of each manifest, for each of its entries."""
+        return np.repeat(np.array(values, np.int64), self.counts)
+
+    def sum(self, values: Ints, chosen: npt.NDArray[np.bool_]) -> Ints:
+        """For each manifest the sum over those of its entries that are chosen."""
+        before: Ints = np.concatenate([[0], np.cumsum(np.where(chosen, values, 0))])
+        sums: Ints = before[self.starts + self.counts] - before[self.starts]
+        return sums
+
+    def count(self, chosen: npt.NDArray[np.bool_]) -> Ints:
+        """How many entries of each manifest are chosen."""
+        return self.sum(np.ones(len(chosen), np.int64), chosen)
+
+    def any(self, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Whether any entry of each manifest is chosen."""
+        return self.count(chosen) > 0
+
+    def least(self, values: Ints, chosen: npt.NDArray[np.bool_]) -> list[int | None]:
+        """For each manifest the least value of those of its entries that are chosen."""
+        some = (values[start:end][chosen[start:end]] for _, start, end in self.ranges())
+        return [int(own.min()) if len(own) else None for own in some]
+
+    def are_without_numbers(self) -> npt.NDArray[np.bool_]:
+        """Whether its manifest has no sequence number, as those of version 1, for each entry."""
+        return np.repeat(np.array([m.sequence_number for m in self.manifests]) == 0, self.counts)
 
     def ordinals(self) -> Ints:
         """The place in its manifest, for each entry."""
@@ -50,16 +82,20 @@ def as_of_run(stored: pa.Table, run: ManifestRun, snapshot_id: int | None) -> pa
     return _as_of(_inherit(stored, run, status), run, status, snapshot_id)
 
 
+def fill_nulls_of_run(stored: pa.Table, run: ManifestRun) -> dict[str, pa.ChunkedArray]:
+    """See spec.entries.entries.fill_nulls."""
+    if len(run.manifests) == 1:
+        return fill_nulls(stored, run.manifests[0])
+    if stored["record_count"].null_count or stored["status"].null_count:
+        each = [fill_nulls(stored.slice(start, end - start), manifest) for manifest, start, end in run.ranges()]
+        return {name: pa.chunked_array([c for one in each for c in one[name].chunks], each[0][name].type)
+                for name in INHERITED}  # fmt: skip
+    return _fill_nulls(stored, run, stored["status"].to_numpy())
+
+
 def _inherit(stored: pa.Table, run: ManifestRun, status: npt.NDArray[np.int32]) -> pa.Table:
-    numbers = [m.sequence_number for m in run.manifests]
-    number, without_numbers = run.each(numbers), np.repeat(np.array(numbers) == 0, run.counts)
-    of_added = pc.if_else(pa.array((status == ADDED) | without_numbers), number, None)
-    filled = {
-        "snapshot_id": pc.coalesce(stored["snapshot_id"], run.each([m.added_snapshot_id for m in run.manifests])),
-        "sequence_number": pc.coalesce(stored["sequence_number"], of_added),
-        "file_sequence_number": pc.coalesce(stored["file_sequence_number"], of_added),
-        "first_row_id": _first_row_ids(stored, run, status),
-    }
+    filled = _fill_nulls(stored, run, status)
+    without_numbers = run.are_without_numbers()
     table = stored
     for name in INHERITED:
         was_null, is_null = _nulls(stored[name]), _nulls(filled[name])
@@ -72,6 +108,17 @@ def _inherit(stored: pa.Table, run: ManifestRun, status: npt.NDArray[np.int32]) 
         table = table.append_column(f"inherited_{name}", filled[name])
         table = table.append_column(f"{name}_origin", _texts(index, texts))
     return table
+
+
+def _fill_nulls(stored: pa.Table, run: ManifestRun, status: npt.NDArray[np.int32]) -> dict[str, pa.ChunkedArray]:
+    number = run.each([m.sequence_number for m in run.manifests])
+    of_added = pc.if_else(pa.array((status == ADDED) | run.are_without_numbers()), number, None)
+    return {
+        "snapshot_id": pc.coalesce(stored["snapshot_id"], run.each([m.added_snapshot_id for m in run.manifests])),
+        "sequence_number": pc.coalesce(stored["sequence_number"], of_added),
+        "file_sequence_number": pc.coalesce(stored["file_sequence_number"], of_added),
+        "first_row_id": _first_row_ids(stored, run, status),
+    }
 
 
 def _first_row_ids(stored: pa.Table, run: ManifestRun, status: npt.NDArray[np.int32]) -> pa.ChunkedArray:
