@@ -1,5 +1,5 @@
-"""Rows as JSON text, column by column: the same text as json_text makes of each row of json_rows, without a Python
-object for each value."""
+"""Rows as JSON and CSV text: the same text as json_text makes of each row of json_rows, without a Python object for
+each value. By the native module where it is and writes them, else column by column."""
 
 from __future__ import annotations
 
@@ -40,6 +40,33 @@ def json_lines(table: pa.Table, end: str = "\n") -> str:
         if text is not None:
             return text
     return _joined(_object([(name, _texts(array)) for name, array in arrays], table.num_rows), end)
+
+
+def csv_rows(table: pa.Table) -> bytes | None:
+    """Return the rows of a table as CSV, written by the native module.
+
+    Args:
+        table: Rows of any types.
+
+    Returns:
+        The text of all rows; None where Arrow has to write them.
+    """
+    if native_module.module is None or not table.column_names:
+        return None
+    columns, are_written = [], []
+    for column in table.columns:
+        array = _one(column.combine_chunks())
+        is_floating = pa.types.is_floating(array.type)
+        if is_floating:
+            array = array.cast(pa.string())
+        elif pa.types.is_null(array.type):
+            array = array.cast(pa.bool_())
+        elif pa.types.is_binary(array.type) or not _is_written_natively(array) or pa.types.is_dictionary(array.type):
+            array = cell_texts(pa.chunked_array([array]))
+        columns.append(array)
+        are_written.append(is_floating)
+    rows: bytes | None = native_module.module.csv_rows(columns, are_written)
+    return rows
 
 
 def _is_written_natively(array: pa.Array) -> bool:

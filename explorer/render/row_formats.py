@@ -13,7 +13,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from explorer.progress import PartWatch, listener
-from explorer.render.json_columns import cell_texts, json_lines
+from explorer.render.json_columns import cell_texts, csv_rows, json_lines
 from explorer.render.text import json_text
 
 T = TypeVar("T")
@@ -40,7 +40,9 @@ def write_csv(tables: Iterable[pa.Table], schema: pa.Schema, file: Any, for_spre
     head = pa.schema([pa.field(name, field.type) for name, field in zip(names, flat, strict=True)])
     headless = pa_csv.WriteOptions(include_header=False)
 
-    def text(table: pa.Table) -> pa.Buffer:
+    def text(table: pa.Table) -> pa.Buffer | bytes:
+        if not for_spreadsheet and (rows := csv_rows(table)) is not None:
+            return rows
         columns = [_flat_column(table, field.name) for field in schema]
         if for_spreadsheet:
             columns = [_without_formulas(c) if pa.types.is_string(c.type) else c for c in columns]

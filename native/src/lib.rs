@@ -213,28 +213,43 @@ fn sound(array: &Bound<'_, PyAny>) -> Result<ArrayRef, NotWritten> {
     Ok(make_array(data))
 }
 
+/// Arrays of the same rows, and how many rows there are. `is_written` says which have texts that are written as they are.
+fn columns_of(columns: &[Bound<'_, PyAny>], is_written: &[bool]) -> Result<(Vec<Texts>, usize), NotWritten> {
+    let arrays = columns.iter().map(sound).collect::<Result<Vec<_>, _>>()?;
+    let rows = arrays.first().map_or(0, |array| array.len());
+    if is_written.len() != arrays.len() || arrays.iter().any(|array| array.len() != rows) {
+        return Err(NotWritten);
+    }
+    let texts = arrays.iter().zip(is_written);
+    let texts = texts.map(|(array, is)| if *is { Texts::of_written(array) } else { Texts::of(array) });
+    Ok((texts.collect::<Result<Vec<_>, _>>()?, rows))
+}
+
 /// Write rows as JSON objects, each with an end.
 ///
 /// Before each value stands its column's piece of text, which has the name; the end closes the object. Columns of
-/// `is_json` have texts that are JSON already. Returns None where something is not written here.
+/// `is_written` have texts that are JSON already. Returns None where something is not written here.
 #[pyfunction]
 fn json_rows(
     py: Python<'_>,
     pieces: Vec<String>,
     columns: Vec<Bound<'_, PyAny>>,
-    is_json: Vec<bool>,
+    is_written: Vec<bool>,
     end: String,
 ) -> Option<String> {
-    let arrays = columns.iter().map(sound).collect::<Result<Vec<_>, _>>().ok()?;
-    let rows = arrays.first().map_or(0, |array| array.len());
-    if pieces.len() != arrays.len() || is_json.len() != arrays.len() || arrays.iter().any(|a| a.len() != rows) {
+    let (texts, rows) = columns_of(&columns, &is_written).ok()?;
+    if pieces.len() != texts.len() {
         return None;
     }
-    py.detach(|| {
-        let texts = arrays.iter().zip(is_json).map(|(array, is)| if is { Texts::of_json(array) } else { Texts::of(array) });
-        let texts = texts.collect::<Result<Vec<_>, _>>().ok()?;
-        String::from_utf8(text::rows(&pieces, &texts, rows, &end).ok()?).ok()
-    })
+    py.detach(|| String::from_utf8(text::rows(&pieces, &texts, rows, &end).ok()?).ok())
+}
+
+/// Write rows as CSV. Columns of `is_written` have texts that stand there as they are, without quotes. Returns None where
+/// something is not written here.
+#[pyfunction]
+fn csv_rows(py: Python<'_>, columns: Vec<Bound<'_, PyAny>>, is_written: Vec<bool>) -> Option<Vec<u8>> {
+    let (texts, rows) = columns_of(&columns, &is_written).ok()?;
+    py.detach(|| text::csv(&texts, rows).ok())
 }
 
 /// Write each value of an array as JSON text. Returns None where something is not written here.
@@ -253,5 +268,6 @@ fn icedive_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Cancellation>()?;
     module.add_function(wrap_pyfunction!(decode, module)?)?;
     module.add_function(wrap_pyfunction!(json_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(csv_rows, module)?)?;
     module.add_function(wrap_pyfunction!(json_texts, module)?)
 }

@@ -26,12 +26,12 @@ pub struct Texts {
 }
 
 enum Kind {
-    /// Text that is JSON already.
-    Json(StringArray),
+    /// Text that is written as it is.
+    Written(StringArray),
     Text(StringArray),
     Bytes(BinaryArray),
     Boolean(BooleanArray),
-    Number(Box<dyn Fn(usize, &mut Vec<u8>) + Send>),
+    Number(Box<dyn Fn(usize, &mut Vec<u8>) + Send + Sync>),
     List(OffsetBuffer<i32>, Box<Texts>),
     Struct(Vec<(Vec<u8>, Texts)>),
     Map(OffsetBuffer<i32>, Keys, Box<Texts>),
@@ -72,8 +72,9 @@ impl Texts {
         Self::within(array, 0)
     }
 
-    pub fn of_json(array: &ArrayRef) -> Result<Self, NotWritten> {
-        Ok(Self { nulls: None, kind: Kind::Json(array.as_string_opt::<i32>().ok_or(NotWritten)?.clone()) })
+    /// Of texts that are written as they are.
+    pub fn of_written(array: &ArrayRef) -> Result<Self, NotWritten> {
+        Ok(Self { nulls: array.nulls().cloned(), kind: Kind::Written(array.as_string_opt::<i32>().ok_or(NotWritten)?.clone()) })
     }
 
     fn within(array: &ArrayRef, depth: usize) -> Result<Self, NotWritten> {
@@ -136,6 +137,24 @@ impl Texts {
         Ok(Self { nulls: array.nulls().cloned(), kind })
     }
 
+    /// Writes the value of a row as CSV has it; `json` is room for that of what is nested.
+    fn write_cell(&self, at: usize, out: &mut Vec<u8>, json: &mut Vec<u8>) -> Written {
+        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(at)) {
+            return Ok(());
+        }
+        match &self.kind {
+            Kind::Written(_) | Kind::Boolean(_) | Kind::Number(_) => self.write(at, out)?,
+            Kind::Text(values) => quote_cell(values.value(at).as_bytes(), out),
+            Kind::List(..) | Kind::Struct(_) | Kind::Map(..) => {
+                json.clear();
+                self.write(at, json)?;
+                quote_cell(json, out);
+            }
+            Kind::Bytes(_) | Kind::Dictionary(..) => return Err(NotWritten),
+        }
+        Ok(())
+    }
+
     /// Writes the value of a row.
     pub fn write(&self, at: usize, out: &mut Vec<u8>) -> Written {
         if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(at)) {
@@ -143,7 +162,7 @@ impl Texts {
             return Ok(());
         }
         match &self.kind {
-            Kind::Json(values) => out.extend_from_slice(values.value(at).as_bytes()),
+            Kind::Written(values) => out.extend_from_slice(values.value(at).as_bytes()),
             Kind::Text(values) => quote(values.value(at), out)?,
             Kind::Bytes(values) => {
                 const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -223,6 +242,33 @@ pub fn rows(pieces: &[String], columns: &[Texts], rows: usize, end: &str) -> Res
         out.extend_from_slice(end.as_bytes());
     }
     Ok(out)
+}
+
+/// Rows of CSV. Texts stand in quotes, and so does the JSON of what is nested; of a null there is nothing.
+pub fn csv(columns: &[Texts], rows: usize) -> Result<Vec<u8>, NotWritten> {
+    let (mut out, mut json) = (Vec::new(), Vec::new());
+    for at in 0..rows {
+        for (place, column) in columns.iter().enumerate() {
+            if place > 0 {
+                out.push(b',');
+            }
+            column.write_cell(at, &mut out, &mut json)?;
+        }
+        out.push(b'\n');
+    }
+    Ok(out)
+}
+
+/// In quotes, each of its own twice.
+fn quote_cell(text: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    for (place, part) in text.split(|byte| *byte == b'"').enumerate() {
+        if place > 0 {
+            out.extend_from_slice(b"\"\"");
+        }
+        out.extend_from_slice(part);
+    }
+    out.push(b'"');
 }
 
 /// The text of each value.

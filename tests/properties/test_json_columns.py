@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import io
 import struct
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from explorer import native_module
 from explorer.render.json_columns import cell_texts, json_lines
+from explorer.render.row_formats import write_csv
 from explorer.render.rows import json_rows
 from explorer.render.text import json_text
 
@@ -101,6 +103,15 @@ def test_cells_are_those_of_the_rows(table: pa.Table) -> None:
                 assert cell_texts(table[name]).to_pylist() == texts
 
 
+@given(tables())
+def test_csv_is_what_arrow_writes(table: pa.Table) -> None:
+    texts = []
+    for _ in with_and_without_native_module():
+        write_csv([table], table.schema, file := io.BytesIO())
+        texts.append(file.getvalue())
+    assert texts[0] == texts[1]
+
+
 def with_and_without_native_module() -> Iterator[None]:
     module = native_module.module
     for native_module.module in (module, None):
@@ -119,6 +130,12 @@ def test_entries_are_written_natively() -> None:
     assert native_module.module.json_texts(rows.slice(1)).to_pylist() == [
         '{"counts": {}, "bounds": null, "lists": null, "words": null}',
         '{"counts": null, "bounds": {"2": null, "9": "0x"}, "lists": [], "words": "b"}',
+    ]
+    columns = [counts, bounds, lists, pa.array(['a"b', None, ""]), pa.array([True, None, False]), pa.array(["1.5"] * 3)]
+    assert native_module.module.csv_rows(columns, [False] * 5 + [True]).decode().splitlines() == [
+        '"{""1"": 2, ""3"": null}","{""1"": ""0x00ff""}","[4, -9223372036854775808]","a""b",true,1.5',
+        '"{}",,,,,1.5',
+        ',"{""2"": null, ""9"": ""0x""}","[]","",false,1.5',
     ]
 
 
