@@ -19,7 +19,7 @@ from explorer.spec.deletes.delete_pairs import DeletePairs
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.entries.live_files import LiveFile
 from explorer.spec.health import current_state, kept_history
-from explorer.spec.health.facts import Facts, HealthContext, add_up, facts
+from explorer.spec.health.facts import Facts, HealthContext, add_up, alike, facts, facts_of_run
 from explorer.spec.health.measures import OF_FILES, OF_LISTS, HealthSection, Scope, thresholds, withhold_judgement
 from explorer.spec.maintenance.rewrite_options import file_target
 from explorer.spec.snapshots.retention import Retention, endless_expiry, retention
@@ -110,8 +110,9 @@ def _read_facts(table: Table, run: list[Snapshot], engine: Engine) -> tuple[Fact
         file_target(table.metadata), kind, pairs, table.metadata.default_sort_order_id or 0,
     )  # fmt: skip
     parts = Parts(
-        list(manifests.values()), bool(pairs and pairs.fields), partial(facts, about), about.schema, folded=True
-    )
+        list(manifests.values()), bool(pairs and pairs.fields), partial(facts, about), about.schema, alike, folded=True,
+        of_run=partial(facts_of_run, about),
+    )  # fmt: skip
     return add_up(tree.read(parts)), list(files.deletes), list(current.values())
 
 

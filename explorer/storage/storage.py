@@ -310,9 +310,9 @@ class Storage:
     def read_through_cache(self, path: str, length: int | None = None, limit: int = limits.DATA) -> bytes:
         """`read` of a whole file that never changes: one of a store is fetched once, and kept in the disk cache. One
         that has another length than was said is fetched again. Raises as `read` does."""
-        resolved, real, root = self._check(path)
+        resolved, _, _ = self._check(path)
         if local_path(resolved) is not None:
-            return self._read_part(path, resolved, real, root, 0, None, limit).data
+            return self.read(path, limit=limit)
         with self._ahead.take(path) as data:
             if data is None:
                 data = cache.get_bytes(self._cache_key(resolved))

@@ -1,9 +1,9 @@
-"""What one manifest adds to a table's health, and all of it added up. Made of whole columns where manifests are
+"""What each manifest adds to a table's health, and all of it added up. Made of whole columns where manifests are
 decoded, here or by Spark's workers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 from explorer.model.manifest import ManifestFile
 from explorer.spec.commits.costs import Wrote
 from explorer.spec.deletes.delete_pairs import DeletePairs, fitting, live_in
-from explorer.spec.entries.entries import ADDED, DELETED, EXISTING, snapshot_ids
+from explorer.spec.entries.entries import ADDED, DELETED, EXISTING
 from explorer.spec.entries.lazy_table import AT_ONCE, Batches
+from explorer.spec.entries.manifest_run import ManifestRun
 from explorer.spec.entries.numpy_columns import MOST, Flags, Ints, amounts, flags, ints, total
 from explorer.spec.maintenance.rewrite_options import SMALL
 from explorer.spec.values.values import conform_partition, distinct_partitions
@@ -76,43 +77,70 @@ class HealthContext:
 
 def facts(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """What one manifest's stored entries add; see HealthContext.schema."""
+    return facts_of_run(about, ManifestRun([manifest], [stored.num_rows]), stored)
+
+
+def alike(manifest: ManifestFile) -> Hashable:
+    """What manifests have in common whose facts may be made together."""
+    return manifest.content, manifest.partition_spec_id
+
+
+def facts_of_run(about: HealthContext, run: ManifestRun, stored: pa.Table) -> pa.Table:
+    """What manifests add that are alike, whose stored entries follow each other: a row for each."""
+    stored = stored.combine_chunks()
     status, content = ints(stored["status"], -1), ints(stored["content"], 0)
-    is_live = fitting(manifest, content) & ((status == EXISTING) | (status == ADDED))
+    is_live = fitting(run.manifests[0], content) & ((status == EXISTING) | (status == ADDED))
     vector = (content == 1) & flags(pc.equal(pc.utf8_lower(stored["file_format"]), "puffin"))
     kind = np.where(vector, VECTOR, np.clip(content, 0, 2))
     rows, sizes = amounts(stored["record_count"]), amounts(stored["file_size_in_bytes"])
     sizes = np.where(vector, amounts(stored["content_size_in_bytes"]), sizes)
-    ids = ints(snapshot_ids(stored, manifest), -1)
-    own_entries = ids == (manifest.added_snapshot_id if manifest.added_snapshot_id is not None else -2)
-    numbers = []
-    for which in (own_entries & (status == ADDED), own_entries & (status == DELETED)):
-        places = distinct_partitions(stored["partition"].filter(pa.array(which)))[1] if which.any() else ()
-        numbers += [int(which.sum()), total(rows[which]), total(sizes[which]), len(places)]
-    row: dict[str, Any] = {"manifest_path": manifest.manifest_path, "snapshot_id": manifest.added_snapshot_id}
-    row |= {"kept_bytes": 0, "entries": len(status)}
-    row |= dict(zip(OWN[:8], numbers, strict=True))
-    if manifest.manifest_path in about.current:
-        among = np.isin(ids, np.fromiter(about.run, np.int64, len(about.run)))
-        is_data = is_live & (content == 0)
-        data_sizes, orders = sizes[is_data], ints(stored["sort_order_id"], 0)[is_data]
-        row |= {
-            "kept_bytes": total(sizes[is_live & among]), "live": int(is_live.sum()),
-            "smallest": int(data_sizes.min()) if len(data_sizes) else None,
-            "largest": int(data_sizes.max()) if len(data_sizes) else None,
-            "in_order": int((orders == about.order_id).sum()),
-            "other_order": int(((orders != about.order_id) & (orders != 0)).sum()),
-            "sizes": np.bincount(_bits(np.maximum(data_sizes, 0)), minlength=BUCKETS),
-            **_loads(about, manifest, stored),
-            "cells": _cells(about, manifest, stored, is_live, kind, rows, sizes),
-        }  # fmt: skip
-    return pa.table([pa.array([row.get(f.name)], f.type) if f.name != "cells" else _list(row.get("cells"), f.type)
-                     for f in about.schema], schema=about.schema)  # fmt: skip
+    added_by = [m.added_snapshot_id for m in run.manifests]
+    ids = ints(pc.coalesce(stored["snapshot_id"], run.each(added_by)), -1)
+    own_entries = ids == run.numbers([-2 if snapshot_id is None else snapshot_id for snapshot_id in added_by])
+    among = np.isin(ids, np.fromiter(about.run, np.int64, len(about.run)))
+    orders = ints(stored["sort_order_id"], 0)
+    partitions = distinct_partitions(stored["partition"])[0]
+    ways = [
+        (name, which := own_entries & (status == code), _count_distinct(run, partitions, which))
+        for name, code in (("added", ADDED), ("removed", DELETED))
+    ]
+    is_current = np.array([m.manifest_path in about.current for m in run.manifests], bool)
+    held: list[dict[str, Any]] = []
+    for place, (manifest, start, end) in enumerate(run.ranges()):
+        at = slice(start, end)
+        row: dict[str, Any] = {"manifest_path": manifest.manifest_path, "snapshot_id": manifest.added_snapshot_id}
+        row |= {"kept_bytes": 0, "entries": end - start}
+        for name, which, numbers in ways:
+            own = which[at]
+            row |= {
+                f"{name}_files": int(own.sum()), f"{name}_rows": total(rows[at][own]),
+                f"{name}_bytes": total(sizes[at][own]), f"{name}_partitions": int(numbers[place]),
+            }  # fmt: skip
+        if is_current[place]:
+            is_data = is_live[at] & (content[at] == 0)
+            data_sizes, data_orders = sizes[at][is_data], orders[at][is_data]
+            row |= {
+                "kept_bytes": total(sizes[at][is_live[at] & among[at]]), "live": int(is_live[at].sum()),
+                "smallest": int(data_sizes.min()) if len(data_sizes) else None,
+                "largest": int(data_sizes.max()) if len(data_sizes) else None,
+                "in_order": int((data_orders == about.order_id).sum()),
+                "other_order": int(((data_orders != about.order_id) & (data_orders != 0)).sum()),
+                "sizes": np.bincount(_bits(np.maximum(data_sizes, 0)), minlength=BUCKETS),
+                **_loads(about, manifest, stored.slice(start, end - start)),
+            }  # fmt: skip
+        held.append(row)
+    cells = _cells(about, run, stored, is_live, is_current, kind, rows, sizes, partitions)
+    columns = [
+        cells if field.name == "cells" else pa.array([row.get(field.name) for row in held], field.type)
+        for field in about.schema
+    ]
+    return pa.table(columns, schema=about.schema)
 
 
-def _list(cells: pa.StructArray | None, kind: pa.ListType) -> pa.Array:
-    if cells is None:
-        return pa.nulls(1, kind)
-    return pa.ListArray.from_arrays(pa.array([0, len(cells)], pa.int32()), cells, type=kind)
+def _count_distinct(run: ManifestRun, codes: Ints, chosen: Flags) -> Ints:
+    """How many codes the chosen entries of each manifest have."""
+    pairs = np.unique(run.places()[chosen] << 32 | codes[chosen])
+    return np.bincount(pairs >> 32, minlength=len(run.manifests))
 
 
 def _bits(values: Ints) -> Ints:
@@ -121,23 +149,30 @@ def _bits(values: Ints) -> Ints:
 
 
 def _cells(
-    about: HealthContext, manifest: ManifestFile, stored: pa.Table, is_live: Flags, kind: Ints, rows: Ints, sizes: Ints
-) -> pa.StructArray:
-    files = stored.select(["partition"]).filter(pa.array(is_live))
-    kind, rows, sizes = kind[is_live], rows[is_live], sizes[is_live]
-    partitions = distinct_partitions(files["partition"])[0]
-    distinct, at, inverse = np.unique(partitions * 4 + kind, return_index=True, return_inverse=True)
+    about: HealthContext, run: ManifestRun, stored: pa.Table, is_live: Flags, is_current: Flags, kind: Ints, rows: Ints,
+    sizes: Ints, partitions: Ints,
+) -> pa.ListArray:  # fmt: skip
+    """The live files of each current manifest by partition and kind."""
+    chosen = is_live & np.repeat(is_current, run.counts)
+    kind, rows, sizes = kind[chosen], rows[chosen], sizes[chosen]
+    of_partition = run.places()[chosen] << 32 | partitions[chosen]
+    distinct, at, inverse = np.unique(of_partition * 4 + kind, return_index=True, return_inverse=True)
     small = (kind == DATA) & (sizes < SMALL * about.target)
     new = np.zeros(len(distinct), np.int64)
     new[np.unique(distinct // 4, return_index=True)[1]] = 1  # one cell of each partition counts the manifest
     weights = (np.ones(len(sizes)), rows, sizes, small, np.where(small, sizes, 0))
     sums = [np.minimum(np.bincount(inverse, w, len(distinct)), MOST).astype(np.int64) for w in weights]
-    partition = conform_partition(files.take(pa.array(at)), about.partition)
+    files = stored.select(["partition"]).take(pa.array(np.flatnonzero(chosen)[at]))
+    partition = conform_partition(files, about.partition)
     if isinstance(partition, pa.ChunkedArray):
         partition = partition.combine_chunks()
-    specs = np.full(len(distinct), manifest.partition_spec_id, np.int64)
+    specs = np.full(len(distinct), run.manifests[0].partition_spec_id, np.int64)
+    kind_of_list = about.schema.field("cells").type
     columns = [partition, *map(pa.array, (specs, distinct % 4, *sums, new))]
-    return pa.StructArray.from_arrays(columns, fields=list(about.schema.field("cells").type.value_type))
+    cells = pa.StructArray.from_arrays(columns, fields=list(kind_of_list.value_type))
+    numbers = np.bincount(distinct // 4 >> 32, minlength=len(run.manifests))
+    ends = pa.array(np.concatenate([[0], np.cumsum(numbers)]), pa.int32())
+    return pa.ListArray.from_arrays(ends, cells, kind_of_list, mask=pa.array(~is_current))
 
 
 def _loads(about: HealthContext, manifest: ManifestFile, stored: pa.Table) -> dict[str, Any]:
@@ -195,22 +230,27 @@ def add_up(parts: Batches) -> Facts:
     cells = pa.schema(list(parts.schema.field("cells").type.value_type)).empty_table()
     held, size = [cells], 0
     for part in parts.read():
-        for at, row in enumerate(part.drop_columns([*sums, *places, "cells"]).to_pylist()):
-            if row["manifest_path"] in rows:
-                continue
-            rows[row["manifest_path"]] = row
-            lists = {name: part[name].slice(at, 1).combine_chunks().flatten() for name in (*sums, *places, "cells")}
-            for name, array in sums.items():
-                array += lists[name].to_numpy() if len(lists[name]) else 0
-            for name, some in places.items():
-                some |= set(lists[name].to_pylist())
-            cells_of = pa.RecordBatch.from_struct_array(lists["cells"])
-            held.append(pa.Table.from_batches([cells_of]).cast(cells.schema))
-            size += cells_of.num_rows
+        is_new = []
+        for row in part.drop_columns([*sums, *places, "cells"]).to_pylist():
+            is_new.append(row["manifest_path"] not in rows)
+            rows.setdefault(row["manifest_path"], row)
+        new = part if all(is_new) else part.filter(pa.array(is_new))
+        for name, array in sums.items():
+            array += _flat(new, name).to_numpy().reshape(-1, len(array)).sum(0)
+        for name, some in places.items():
+            some |= set(pc.unique(_flat(new, name)).to_pylist())
+        cells_of = pa.RecordBatch.from_struct_array(_flat(new, "cells"))
+        held.append(pa.Table.from_batches([cells_of]).cast(cells.schema))
+        size += cells_of.num_rows
         if size > AT_ONCE:
             held, size = [sum_cells(pa.concat_tables(held), ("kind",))], 0
     of_deletes = [frozenset(some) for some in places.values()]
     return Facts(rows, sum_cells(pa.concat_tables(held), ("kind",)), sums["sizes"], sums["loads"], *of_deletes)
+
+
+def _flat(part: pa.Table, name: str) -> pa.Array:
+    """The items of all lists of a column."""
+    return part[name].combine_chunks().flatten()
 
 
 def sum_cells(cells: pa.Table, keys: tuple[str, ...] = ()) -> pa.Table:

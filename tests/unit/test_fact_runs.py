@@ -1,4 +1,4 @@
-"""What the doctor notes of manifests that it looks at together is what it notes of each alone."""
+"""What the doctor and the health say of manifests that are looked at together is what they say of each alone."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from explorer.model.manifest import ENTRY_SCHEMA, FieldSummary, ManifestFile
 from explorer.spec.doctor.facts import RuleContext, facts, facts_of_run
 from explorer.spec.doctor.partition_fields import PartField
 from explorer.spec.entries.manifest_run import ManifestRun
+from explorer.spec.health import facts as health
+from explorer.spec.health.facts import HealthContext
 
 FIELDS = {field.name for field in dataclasses.fields(ManifestFile)}
 PART = PartField(1000, "p", "identity", 1, "int", "int")
@@ -75,16 +77,34 @@ def _entries(draw: random.Random, rows: int, content: int, sound: bool) -> pa.Ta
     return pa.table(columns)
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_together_and_alone(seed: int) -> None:
+def _run(seed: int) -> list[tuple[ManifestFile, pa.Table]]:
     draw = random.Random(seed)
     content = draw.choice([0, 1])
     sound = [draw.random() < 0.95 or seed % 3 == 0 for _ in range(draw.randrange(2, 5))]
-    read = [
+    return [
         (_manifest(draw, n, content), _entries(draw, draw.choice([0, 1, 2, 6]), content, is_sound))
         for n, is_sound in enumerate(sound)
     ]
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_the_doctor(seed: int) -> None:
+    read = _run(seed)
     together = facts_of_run(CONTEXT, ManifestRun.of(read), pa.concat_tables([entries for _, entries in read]))
     alone = pa.concat_tables([facts(CONTEXT, manifest, entries) for manifest, entries in read])
     for ours, theirs in zip(together.to_pylist(), alone.to_pylist(), strict=True):
         assert ours == theirs
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_the_health(seed: int) -> None:
+    read = _run(seed)
+    unified = pa.struct([pa.field("p", pa.int32(), metadata={"partition-field-id": "1000"})])
+    about = HealthContext(frozenset({"m0", "m2"}), frozenset({1, 4}), 40, unified)
+    together = health.facts_of_run(about, ManifestRun.of(read), pa.concat_tables([entries for _, entries in read]))
+    alone = pa.concat_tables([health.facts(about, manifest, entries) for manifest, entries in read])
+    for rows in (ours := together.to_pylist(), theirs := alone.to_pylist()):
+        for row in rows:
+            row["cells"] = row["cells"] and sorted(row["cells"], key=repr)
+    assert ours == theirs
+    assert {row["manifest_path"] for row in ours if row["cells"] is not None} <= {"m0", "m2"}
