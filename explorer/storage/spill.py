@@ -204,8 +204,8 @@ def _larger(parts: Iterable[_Sized]) -> Iterator[_Sized]:
     held: list[pa.Table] = []
     size = 0
     for part, bytes_ in parts:
-        rows = part.num_rows if bytes_ < 2 * LARGER else max(1, part.num_rows * LARGER // bytes_)
-        for at in range(0, part.num_rows, max(rows, 1)):
+        rows = max(1, part.num_rows if bytes_ < 2 * LARGER else part.num_rows * LARGER // bytes_)
+        for at in range(0, part.num_rows, rows):
             whole = rows >= part.num_rows
             held.append(part if whole else _own_dictionaries(part.slice(at, rows)))
             size += bytes_ if whole else held[-1].nbytes

@@ -197,8 +197,7 @@ def facts_of_run(about: RuleContext, run: ManifestRun, stored: pa.Table) -> pa.T
     if notes.is_cut_short and len(run.manifests) > 1:
         each = [(m, stored.slice(start, end - start)) for m, start, end in run.ranges()]
         return pa.concat_tables([facts(own_context, m, entries) for m, entries in each])
-    added_by = np.array([-2 if m.added_snapshot_id is None else m.added_snapshot_id for m in run.manifests], np.int64)
-    own = own_ids == np.repeat(added_by, run.counts)
+    own = own_ids == run.numbers([-2 if m.added_snapshot_id is None else m.added_snapshot_id for m in run.manifests])
     tracked = live & data & flags(pc.is_valid(table["inherited_first_row_id"]))
     is_tracked = np.repeat(run.any(tracked), run.counts)
     sequences, first_row_ids = (table[f"inherited_{name}"] for name in ("sequence_number", "first_row_id"))
@@ -411,7 +410,7 @@ def _entry_notes(
     ids = ints(table["snapshot_id"], -1)
     stored_id = flags(pc.is_valid(table["snapshot_id"]))
     added_by = run.numbers([m.added_snapshot_id or 0 for m in run.manifests])
-    is_known = np.repeat(np.array([m.added_snapshot_id is not None for m in run.manifests], bool), run.counts)
+    is_known = run.numbers([m.added_snapshot_id is not None for m in run.manifests]) != 0
     other = stored_id & is_known & (ids != added_by)
     consequence = "whoever reads changes takes it for another snapshot's"
     for way, code in (("DELETED", DELETED), ("ADDED", ADDED)):

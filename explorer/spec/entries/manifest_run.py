@@ -66,7 +66,8 @@ class ManifestRun:
 
     def are_without_numbers(self) -> npt.NDArray[np.bool_]:
         """Whether its manifest has no sequence number, as those of version 1, for each entry."""
-        return np.repeat(np.array([m.sequence_number for m in self.manifests]) == 0, self.counts)
+        without: npt.NDArray[np.bool_] = self.numbers([m.sequence_number for m in self.manifests]) == 0
+        return without
 
     def ordinals(self) -> Ints:
         """The place in its manifest, for each entry."""
@@ -75,9 +76,9 @@ class ManifestRun:
 
 def as_of_run(stored: pa.Table, run: ManifestRun, snapshot_id: int | None) -> pa.Table:
     """See spec.entries.entries.as_of_snapshot."""
-    if stored["record_count"].null_count or stored["status"].null_count:  # no writer leaves them out
-        parts = zip(run.manifests, run.starts.tolist(), run.counts.tolist(), strict=True)
-        return pa.concat_tables([as_of_snapshot(stored.slice(at, n), m, snapshot_id) for m, at, n in parts])
+    if _lacks_numbers(stored):
+        each = [(stored.slice(start, end - start), manifest) for manifest, start, end in run.ranges()]
+        return pa.concat_tables([as_of_snapshot(entries, manifest, snapshot_id) for entries, manifest in each])
     status = stored["status"].to_numpy()
     return _as_of(_inherit(stored, run, status), run, status, snapshot_id)
 
@@ -86,11 +87,16 @@ def fill_nulls_of_run(stored: pa.Table, run: ManifestRun) -> dict[str, pa.Chunke
     """See spec.entries.entries.fill_nulls."""
     if len(run.manifests) == 1:
         return fill_nulls(stored, run.manifests[0])
-    if stored["record_count"].null_count or stored["status"].null_count:
+    if _lacks_numbers(stored):
         each = [fill_nulls(stored.slice(start, end - start), manifest) for manifest, start, end in run.ranges()]
         return {name: pa.chunked_array([c for one in each for c in one[name].chunks], each[0][name].type)
                 for name in INHERITED}  # fmt: skip
     return _fill_nulls(stored, run, stored["status"].to_numpy())
+
+
+def _lacks_numbers(stored: pa.Table) -> bool:
+    """Whether entries lack what no writer leaves out, and what is said of many in one call goes by."""
+    return bool(stored["record_count"].null_count or stored["status"].null_count)
 
 
 def _inherit(stored: pa.Table, run: ManifestRun, status: npt.NDArray[np.int32]) -> pa.Table:
