@@ -15,7 +15,7 @@ from explorer.progress import steps
 from explorer.queries.collection import Collection
 from explorer.queries.metadata_tree import MetadataTree
 from explorer.queries.scan import BuildTable
-from explorer.spec.entries.lazy_table import Batches, Parts
+from explorer.spec.entries.lazy_table import Batches, Parts, all_alike
 from explorer.spec.layout.column_profile import (
     THETA,
     DistinctValues,
@@ -30,7 +30,7 @@ from explorer.spec.layout.column_profile import (
 )
 from explorer.spec.layout.metrics_modes import primitive_columns
 from explorer.spec.text.names import snapshot_name, snapshot_ordinals
-from explorer.spec.values.values import partition_path_by_name
+from explorer.spec.values.values import partition_path_by_name, row_dicts
 from explorer.storage.formats.puffin import read_blob
 from explorer.storage.formats.theta import estimate
 
@@ -54,7 +54,7 @@ def profile_columns(tree: MetadataTree, snapshot: Snapshot | None, schema: Schem
     kinds = {field_id: kind for field_id, _, kind in columns}
     listed = [m for m in tree.manifests(snapshot) if m.content == 0]
     own = profile_schema(pa.field("field_id", pa.int64()))
-    parts = Parts(listed, True, partial(by_column, kinds), own, folded=True)
+    parts = Parts(listed, True, partial(by_column, kinds), own, all_alike, folded=True)
     facts = add_columns(kinds, make(parts, "profile of columns")[0].read())
     estimates = distinct_values(tree.metadata, snapshot)
     ordinals = snapshot_ordinals(tree.metadata)
@@ -85,18 +85,16 @@ def profile_partitions(
         return Collection(OF_PARTITIONS.empty_table(), "partitions")
     sums = add_partitions(kind, make(parts, f"profile of {column}")[0])
 
-    own = ("partition", "spec_id")
-
     def name(value: Any, spec_id: int) -> str:
         return partition_path_by_name(value, tree.metadata.spec(spec_id), tree.metadata) or "(no partition)"
 
     def read() -> Iterator[pa.Table]:
         for start in steps(range(0, sums.num_rows, AT_ONCE), "partitions"):
-            part = sums.slice(start, AT_ONCE)
             rows = [
-                {"partition": name(value, spec_id), "spec_id": spec_id, **profile_row(facts_of(part, at), kind)}
-                for at, (value, spec_id) in enumerate(zip(*(part[n].to_pylist() for n in own), strict=True))
-            ]
+                {"partition": name(row["partition"], row["spec_id"]), "spec_id": row["spec_id"],
+                 **profile_row(facts_of(row), kind)}
+                for row in row_dicts(sums.slice(start, AT_ONCE))
+            ]  # fmt: skip
             yield pa.Table.from_pylist(rows, OF_PARTITIONS)
 
     return Collection(Batches(OF_PARTITIONS, read), "partitions")

@@ -23,7 +23,7 @@ from explorer.spark_engine.engine_choice import Choice
 from explorer.spec.deletes.delete_pairs import DeletePairs
 from explorer.spec.deletes.deletes import Applicability
 from explorer.spec.entries.entries import live_entries
-from explorer.spec.entries.lazy_table import Batches, Parts
+from explorer.spec.entries.lazy_table import Batches, Parts, all_alike
 from explorer.spec.entries.live_files import LiveFiles
 from explorer.spec.entries.numpy_columns import amounts, total
 from explorer.spec.filters.expressions import BoundTerm, Expression, FilterColumn, has_or, predicates
@@ -272,7 +272,7 @@ def column_statistics(
     tree: MetadataTree, snapshot: Snapshot | None, schema: Schema, make: BuildTable
 ) -> list[ColumnMode]:
     """The metrics mode of every column, and how many live data files of a snapshot have what it says."""
-    parts = Parts(_data(tree, snapshot), True, count_statistics, METRICS_COUNTS)
+    parts = Parts(_data(tree, snapshot), True, count_statistics, METRICS_COUNTS, all_alike)
     files = MetricsCounts(make(parts, "statistics of columns")[0].read())
     return [files.of(mode) for mode in column_modes(tree.metadata, schema)]
 
@@ -288,7 +288,7 @@ def clustering(
     chosen_columns = [columns[n] for n in names or columns]
     fields = [column.field_id for column in chosen_columns]
     part = partial(bounds_of, fields)
-    parts = Parts(_data(tree, snapshot), True, part, bounds_schema(fields))
+    parts = Parts(_data(tree, snapshot), True, part, bounds_schema(fields), all_alike)
     return Overlaps(chosen_columns, make(parts, "bounds")[0].read()).clustering()
 
 

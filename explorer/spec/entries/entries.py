@@ -132,6 +132,11 @@ def live_entries(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
     return live(as_of_snapshot(stored, manifest, None))
 
 
+def stored_live(stored: pa.Table) -> pa.Table:
+    """The stored entries of which `live_entries` are made."""
+    return chosen_rows(stored, pc.is_in(stored["status"], pa.array([EXISTING, ADDED], pa.int32())))
+
+
 def read_as(logical_status: str | None) -> str:
     """A logical status in words: an entry without one is filtered out."""
     return logical_status or "filtered out"
@@ -139,8 +144,12 @@ def read_as(logical_status: str | None) -> str:
 
 def live(table: pa.Table) -> pa.Table:
     """The entries a reader of that snapshot sees: logical status ADDED or EXISTING."""
-    is_live = pc.is_in(table["logical_status"], pa.array(LIVE))
-    return table if pc.all(is_live, min_count=0).as_py() else table.filter(is_live)
+    return chosen_rows(table, pc.is_in(table["logical_status"], pa.array(LIVE)))
+
+
+def chosen_rows(table: pa.Table, chosen: pa.ChunkedArray) -> pa.Table:
+    """The rows of which `chosen` is true. All of them are not copied: counts and bounds are large."""
+    return table if pc.all(chosen, min_count=0, skip_nulls=False).as_py() else table.filter(chosen)
 
 
 def status_counts(table: pa.Table) -> dict[str, int]:

@@ -57,7 +57,7 @@ class Parts:
         """All parts, each with the manifests that it is made of and the schema of their stored entries. Manifests that
         follow each other are made a part of together where that may be: a call for many small ones costs hardly more
         than one for one."""
-        alike = self.alike or (_any if self.of_run else None)
+        alike = self.alike or (all_alike if self.of_run else None)
         if alike is None:
             yield from (([manifest], entries.schema, self.part(manifest, entries)) for manifest, entries in stored)
             return
@@ -85,7 +85,8 @@ def _runs(read: Iterable[tuple[ManifestFile, pa.Table]]) -> Iterator[list[tuple[
         yield held
 
 
-def _any(manifest: ManifestFile) -> Hashable:
+def all_alike(_: ManifestFile) -> Hashable:
+    """Say the same of all manifests: what is made of their entries does not go by the manifest."""
     return None
 
 

@@ -5,6 +5,7 @@ Nothing of it is read from data files. Rows that delete files hide count, too.""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,8 +18,9 @@ import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Snapshot, TableMetadata
-from explorer.spec.entries.entries import live, live_entries
+from explorer.spec.entries.entries import chosen_rows, live, stored_live
 from explorer.spec.entries.lazy_table import Batches, Parts, combine_rows
+from explorer.spec.entries.metric_maps import MetricMaps
 from explorer.spec.entries.numpy_columns import amounts
 from explorer.spec.scan.ranges import Bounds, decode_bounds
 from explorer.spec.values.values import decode_bound
@@ -54,16 +56,15 @@ def profile_schema(key: pa.Field) -> pa.Schema:
     return pa.schema([key, *((name, pa.int64()) for name in NUMBERS), *((name, pa.binary()) for name in BOUNDS)])
 
 
-def by_column(kinds: Mapping[int, Any], manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    """Add up the live data files of one manifest: a row for each column.
+def by_column(kinds: Mapping[int, Any], _: ManifestFile, stored: pa.Table) -> pa.Table:
+    """Add up the live data files of manifests: a row for each column.
 
     Args:
         kinds: The type of each column, by its field id.
-        manifest: The manifest.
-        stored: Its entries, with counts and bounds.
+        stored: The manifests' entries, with counts and bounds.
     """
-    files = live_entries(stored, manifest)
-    groups, maps = np.zeros(files.num_rows, np.int64), _Maps(files)
+    files = stored_live(stored)
+    groups, maps = np.zeros(files.num_rows, np.int64), _open(files)
     own = [_of_files(files, maps, i, kind, groups, 1).add_column(0, _FIELD, pa.array([i], pa.int64()))
            for i, kind in kinds.items()]  # fmt: skip
     schema = profile_schema(pa.field(_FIELD, pa.int64()))
@@ -77,7 +78,8 @@ def add_columns(kinds: Mapping[int, Any], parts: Iterable[pa.Table]) -> dict[int
     facts = {}
     for field_id, kind in kinds.items():
         own = rows.take(pa.array(np.flatnonzero(ids == field_id)))
-        facts[field_id] = _facts(_merge(own, kind, np.zeros(own.num_rows, np.int64), 1), 0)
+        [sums] = _merge(own, kind, np.zeros(own.num_rows, np.int64), 1).to_pylist()
+        facts[field_id] = facts_of(sums)
     return facts
 
 
@@ -91,16 +93,19 @@ def add_partitions(kind: Any, parts: Batches) -> pa.Table:
     return combine_rows(parts, partial(_merge_partitions, kind))
 
 
-def facts_of(table: pa.Table, at: int) -> ColumnFacts:
-    """Return a row of `add_partitions`."""
-    return _facts(table, at)
+def facts_of(row: Mapping[str, Any]) -> ColumnFacts:
+    """Return what a row of `add_partitions` says."""
+    return ColumnFacts(
+        row["files"], row["rows"], {name: row[name] for name in SUMS}, {name: row[f"{name}_files"] for name in FACTS},
+        row["lower"], row["upper"],
+    )  # fmt: skip
 
 
 def _partitions(field_id: int, kind: Any, entries: pa.Table) -> pa.Table:
     files = live(entries)
-    files = files.filter(pc.equal(pc.fill_null(files["content"], 0), 0))
+    files = chosen_rows(files, pc.equal(pc.fill_null(files["content"], 0), 0))
     groups, first = _groups(files)
-    facts = _of_files(files, _Maps(files), field_id, kind, groups, len(first))
+    facts = _of_files(files, _open(files, field_id), field_id, kind, groups, len(first))
     return _with_partition(files, first, facts)
 
 
@@ -128,42 +133,11 @@ def _groups(table: pa.Table) -> tuple[Groups, Groups]:
     return groups, members[offsets[:-1]] if len(members) else np.zeros(0, np.int64)
 
 
-class _Maps:
-    """The maps of files, opened up: for each field the files that have a value of it, and the values."""
-
-    def __init__(self, files: pa.Table) -> None:
-        self.size = files.num_rows
-        self._maps = {name: _open(files[name]) for name in (*SUMS.values(), *BOUNDS.values())}
-
-    def of(self, name: str, field_id: int) -> tuple[Groups, pa.Array]:
-        """The numbers of the files, and their values, in a map of that name."""
-        files, keys, values, order = self._maps[name]
-        first, last = np.searchsorted(keys, [field_id, field_id + 1])
-        places = order[first:last]
-        return files[places], values.take(pa.array(places))
-
-    def numbers(self, name: str, field_id: int) -> tuple[Groups, Groups]:
-        """`of` a map of counts."""
-        files, values = self.of(name, field_id)
-        return files, amounts(pa.chunked_array([values]))
+def _open(files: pa.Table, only: int | None = None) -> MetricMaps:
+    return MetricMaps(files, (*SUMS.values(), *BOUNDS.values()), only)
 
 
-def _open(column: pa.ChunkedArray) -> tuple[Groups, Groups, pa.Array, Groups]:
-    """Of each item of all maps its row and value; all keys in order, and the items in that order."""
-    maps = column.combine_chunks()
-    maps = maps.chunk(0) if isinstance(maps, pa.ChunkedArray) else maps
-    rows = np.flatnonzero(maps.is_valid().to_numpy(zero_copy_only=False))
-    maps = maps.drop_null()
-    if not len(maps):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64), pa.nulls(0, column.type.item_type), np.zeros(0, np.int64)
-    offsets = maps.offsets.to_numpy()
-    first, count = int(offsets[0]), int(offsets[-1] - offsets[0])
-    keys = maps.keys.slice(first, count).to_numpy(zero_copy_only=False).astype(np.int64)
-    order = np.argsort(keys, kind="stable")
-    return np.repeat(rows, np.diff(offsets)), keys[order], maps.items.slice(first, count), order
-
-
-def _of_files(files: pa.Table, maps: _Maps, field_id: int, kind: Any, groups: Groups, count: int) -> pa.Table:
+def _of_files(files: pa.Table, maps: MetricMaps, field_id: int, kind: Any, groups: Groups, count: int) -> pa.Table:
     columns: dict[str, Any] = {
         "files": np.bincount(groups, minlength=count), "rows": _sum(amounts(files["record_count"]), groups, count),
     }  # fmt: skip
@@ -180,7 +154,7 @@ def _of_files(files: pa.Table, maps: _Maps, field_id: int, kind: Any, groups: Gr
     return _table(columns)
 
 
-def _without_values(maps: _Maps, field_id: int) -> Groups:
+def _without_values(maps: MetricMaps, field_id: int) -> Groups:
     """The files whose values of a column are all null or NaN: these have no bounds."""
     left = np.full(maps.size, -1, np.int64)
     own, values = maps.numbers(SUMS["values"], field_id)
@@ -206,6 +180,8 @@ def _table(columns: Mapping[str, Any]) -> pa.Table:
 
 
 def _sum(values: npt.NDArray[np.int64], groups: Groups, count: int) -> Groups:
+    if count == 1:
+        return np.array([values.sum()], np.int64)
     sums = np.zeros(count, np.int64)
     np.add.at(sums, groups, values)
     return sums
@@ -213,21 +189,21 @@ def _sum(values: npt.NDArray[np.int64], groups: Groups, count: int) -> Groups:
 
 def _extreme(column: pa.Array, kind: Any, groups: Groups, count: int, highest: bool) -> pa.Array:
     """The lowest or the highest bound of each group, as stored; null where none can be read."""
+    if count == 1 and kind == "string":
+        with contextlib.suppress(pa.ArrowInvalid):  # one is no UTF-8
+            most = (pc.max if highest else pc.min)(column.cast(pa.string()))
+            return pa.array([most.as_py()], pa.string()).cast(pa.binary())
     bounds: Bounds = decode_bounds(column, kind)
     known = np.flatnonzero(bounds.known)
+    if count == 1 and len(known):
+        values = bounds.values[known]
+        place = len(known) - 1 - np.argmax(values[::-1]) if highest else np.argmin(values)
+        return column.take(pa.array([known[place]]))
     order = known[np.argsort(bounds.values[known], kind="stable")]
     own, first = np.unique(groups[order[::-1] if highest else order], return_index=True)
     places = np.full(count, -1, np.int64)
     places[own] = (order[::-1] if highest else order)[first]
     return column.take(pa.array(places, mask=places < 0))
-
-
-def _facts(table: pa.Table, at: int) -> ColumnFacts:
-    row = table.slice(at, 1).to_pylist()[0]
-    return ColumnFacts(
-        row["files"], row["rows"], {name: row[name] for name in SUMS}, {name: row[f"{name}_files"] for name in FACTS},
-        row["lower"], row["upper"],
-    )  # fmt: skip
 
 
 # -- distinct values ---------------------------------------------------------------------------------------------------

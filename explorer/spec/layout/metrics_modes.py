@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import Schema, TableMetadata
-from explorer.spec.entries.entries import live_entries
+from explorer.spec.entries.entries import stored_live
 from explorer.spec.entries.numpy_columns import map_keys
 from explorer.spec.scan.stored_bounds import CUT_KINDS, lengths_of
 from explorer.spec.text.units import whole
@@ -204,10 +204,10 @@ STATISTICS = ("value_counts", "null_value_counts", "lower_bounds", "upper_bounds
 BOUNDS = STATISTICS[2:]
 
 
-def count_statistics(manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    """METRICS_COUNTS: how many live data files of one manifest have each statistic of each column, how many there are,
+def count_statistics(_: ManifestFile, stored: pa.Table) -> pa.Table:
+    """METRICS_COUNTS: how many live data files of manifests have each statistic of each column, how many there are,
     and how long the longest bound is (`files` is then its length)."""
-    files = live_entries(stored, manifest)
+    files = stored_live(stored)
     rows: list[tuple[str, int, int]] = [(_FILES, 0, files.num_rows)]
     for name in BOUNDS:
         rows += _longest(files[name])

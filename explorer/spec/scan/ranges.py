@@ -86,12 +86,10 @@ def join_values(arrays: Sequence[Values]) -> Values:
 
 
 def order_numbers(values: Values) -> Values:
-    """Numbers that order as texts or bytes do, equal ones for equal values; other values as they are."""
-    first = type(values[0]) if len(values) and values.dtype == object else None
-    if first not in (str, bytes) or not all(type(value) is first for value in values):
+    """Numbers that order as bytes do, equal ones for equal values; other values as they are."""
+    if values.dtype != object or not all(type(value) is bytes for value in values):
         return values
-    array = pa.array(values, pa.large_string() if first is str else pa.large_binary())
-    numbers: Values = pc.rank(array, tiebreaker="dense").to_numpy().astype(np.int64)
+    numbers: Values = pc.rank(pa.array(values, pa.large_binary()), tiebreaker="dense").to_numpy().astype(np.int64)
     return numbers
 
 
