@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 
@@ -70,16 +70,21 @@ def plan_scan(
     deletes = deletes_of(tree, reader, snapshot, listed)
     come, come_back = (deletes, None) if deletes is None else _put_to(scan, deletes, reader, snapshot, listed)
 
-    def build(part: Callable[[ManifestFile, pa.Table], pa.Table], schema: pa.Schema) -> tuple[Batches, Choice]:
-        return make(Parts(kept, True, part, schema), f"plan for {bound}")
-
-    of_spec = attrgetter("partition_spec_id") if deletes is None else None  # deletes ask when each file was added
     summed, older = plan_parts.Sums(), older_snapshots(metadata, bound)
+    of_spec = attrgetter("partition_spec_id") if deletes is None else None  # deletes ask when each file was added
+    alike = attrgetter("partition_spec_id", "added_snapshot_id") if of_spec and any(older.values()) else of_spec
+
+    def build(
+        part: Callable[[ManifestFile, pa.Table], pa.Table], schema: pa.Schema,
+        alike: Callable[[ManifestFile], Hashable] | None = None,
+    ) -> Batches:  # fmt: skip
+        return make(Parts(kept, True, part, schema, alike), f"plan for {bound}")[0]
+
     why = ""
     for surely in (False, True):  # columns' counts and bounds are most of a manifest
         some = [v.manifest for v in verdicts if v.keeps and (v.surely and deletes is None) == surely]
         part = partial(plan_parts.sums, scan, come, come_back, older, surely=surely)
-        rows, choice = make(Parts(some, not surely, part, plan_parts.SUMS, of_spec), f"plan for {bound}")
+        rows, choice = make(Parts(some, not surely, part, plan_parts.SUMS, alike), f"plan for {bound}")
         summed.add(rows)
         why = choice.why if choice.large else why
     files_read = int(summed.amounts[:, 0].sum()) + (len(deletes) if deletes else 0)
@@ -91,7 +96,7 @@ def plan_scan(
     uncounted = len({m.manifest_path for m in read}.intersection(lost)) if missing is None else 0
     short = bool(missing or uncounted)
     wrong = _wrong_counts(tree, kept, summed, set(lost))
-    chosen_files = build(partial(plan_parts.files_to_read, scan, come), CHOSEN)[0]
+    chosen_files = build(partial(plan_parts.files_to_read, scan, come), CHOSEN, of_spec)
     return Plan(
         where=str(where), snapshot=snapshot, schema=schema, scan=scan, specs=specs,
         manifests=tuple(verdicts), stages=_stages(snapshot, verdicts, summed, short), wholly=summed.wholly,
@@ -103,7 +108,7 @@ def plan_scan(
         make_other_readers=partial(_other_readers, scan, data, make), residuals=dict(summed.residuals.most_common()),
         unmeasured=summed.unmeasured, stored_bounds=summed.bounds,
         similar=_similar(scan, data, verdicts, summed), engine_note=why,
-        files=build(partial(plan_parts.verdicts, scan), plan_parts.FILES)[0],
+        files=build(partial(plan_parts.verdicts, scan), plan_parts.FILES),
         make_tasks=lambda: tasks(Packing.of(metadata.properties), chosen_files.read()),
     )  # fmt: skip
 
@@ -247,7 +252,8 @@ def _interval(verdicts: FileVerdicts, ranges: Ranges, at: int, column: FilterCol
 def partition_verdicts(tree: MetadataTree, plan: Plan, make: BuildTable) -> pa.Table:
     """The live data files of a plan's snapshot by partition: how many are read and skipped (see
     spec.scan.plan_parts.PARTITIONS), those in skipped manifests too."""
-    parts = Parts(_data(tree, plan.snapshot), True, partial(plan_parts.partitions, plan.scan), plan_parts.PARTITIONS)
+    part, alike = partial(plan_parts.partitions, plan.scan), attrgetter("partition_spec_id")
+    parts = Parts(_data(tree, plan.snapshot), True, part, plan_parts.PARTITIONS, alike)
     return plan_parts.by_partition(make(parts, "partitions of a plan")[0])
 
 

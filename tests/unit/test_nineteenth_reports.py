@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import fastavro
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
@@ -151,6 +152,22 @@ def test_a_plan_says_which_files_are_read_since_nothing_is_recorded(where: str, 
     [line] = [line for line in summary_lines(plan) if "records nothing of late" in line]
     assert "4 files are read" in line
     assert "before the column was added" in line
+
+
+def test_a_file_is_older_by_its_own_manifest(added_later: Path) -> None:
+    """Manifests of one spec are looked at together, and entries may leave it to the manifest who added them."""
+    table = writable(added_later)
+    with table.transaction() as transaction:
+        transaction.set_properties({"write.metadata.metrics.column.late": "none"})
+    table.append(pa.table({"id": pa.array([9]), "fruit": ["x"], "late": pa.array([1])}))
+    for manifest in (added_later / "metadata").glob("*-m0.avro"):
+        with manifest.open("rb") as file:
+            reader = fastavro.reader(file)
+            schema, entries = reader.writer_schema, [{**entry, "snapshot_id": None} for entry in reader]  # type: ignore
+            others = {name: text for name, text in reader.metadata.items() if not name.startswith("avro.")}
+        with manifest.open("wb") as file:
+            fastavro.writer(file, schema, entries, metadata=others)
+    assert direct.open_table(str(added_later)).plan("late IS NOT NULL").unmeasured == {3: UnmeasuredFiles(5, 4, 5)}
 
 
 def test_the_command_that_is_named_takes_those_files(added_later: Path) -> None:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from explorer.model.manifest import ManifestFile
 from explorer.spec.deletes.deletes import Applicability, lacks_place, nulls_of, target_file
 from explorer.spec.deletes.own_partition import contradicted_fields
-from explorer.spec.entries.entries import live_entries
+from explorer.spec.entries.entries import live_entries, stored_live
 from explorer.spec.entries.live_files import LiveFile, PartitionPlace, place
 from explorer.spec.entries.numpy_columns import MOST, Flags, Ints, ints, narrow, possible
 from explorer.spec.values.values import comparable_bound, partition_dicts
@@ -92,7 +92,8 @@ class TouchedFiles:
 
 def touch_counts(pairs: DeletePairs, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """TOUCHED, of one data manifest."""
-    files, misplaced = live_in(manifest, stored)
+    files = live_entries(stored, manifest) if len(pairs) else stored_live(stored)  # no delete asks for their numbers
+    files, misplaced = of_its_content(manifest, files)
     counts = pairs.count(files, manifest.partition_spec_id).with_deletes
     columns = {"places": counts.places, **counts.sums, "used": counts.used, "reaching": counts.reaching}
     lists = {name: [column] for name, column in columns.items()}
@@ -173,9 +174,11 @@ class DeletePairs:
 
     def count(self, entries: pa.Table, spec_id: int) -> DeleteCounts:
         """The pairs of one data manifest's live entries (with counts and bounds where `fields` says so)."""
+        sums = {name: np.zeros(entries.num_rows, np.int64) for name in SUMS}
+        used, reaching = (np.zeros(len(self), bool) for _ in range(2))
+        if not len(self):
+            return DeleteCounts(sums, np.flatnonzero(used), np.flatnonzero(reaching))
         data = _Data(entries, spec_id, self._fields)
-        sums = {name: np.zeros(data.count, np.int64) for name in SUMS}
-        used, reaching = (np.zeros(len(self._files.deletes), bool) for _ in range(2))
         superseded = self._count_file_deletes(data, sums, used)
         reaching |= used
         for group, rows in self._blocks(data):

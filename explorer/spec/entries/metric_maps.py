@@ -48,16 +48,22 @@ def _open(column: pa.ChunkedArray, only: int | None) -> tuple[Ints, pa.Array, di
     """The row and the value of each item of all maps, those of one field together; where each field's begin and end."""
     maps = column.combine_chunks()
     maps = maps.chunk(0) if isinstance(maps, pa.ChunkedArray) else maps
-    rows = np.flatnonzero(maps.is_valid().to_numpy(zero_copy_only=False))
-    maps = maps.drop_null()
+    rows: Ints = np.arange(len(maps))
+    if maps.null_count:
+        rows = np.flatnonzero(maps.is_valid().to_numpy(zero_copy_only=False))
+        maps = maps.drop_null()
     if not len(maps):
         return np.zeros(0, np.int64), pa.nulls(0, column.type.item_type), {}
     offsets = maps.offsets.to_numpy()
     first, count = int(offsets[0]), int(offsets[-1] - offsets[0])
     keys = maps.keys.slice(first, count).to_numpy(zero_copy_only=False)
+    if only is not None:
+        order = np.flatnonzero(keys == only)
+        rows = rows[np.searchsorted(offsets, order + first, "right") - 1]
+        return rows, maps.items.slice(first, count).take(pa.array(order)), {only: (0, len(order))}
     if count and keys.min() >= -(2**15) and keys.max() < 2**15:
         keys = keys.astype(np.int16)  # these are sorted without comparing them
-    order = np.argsort(keys, kind="stable") if only is None else np.flatnonzero(keys == only)
+    order = np.argsort(keys, kind="stable")
     keys = keys[order]
     starts = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1)) if len(keys) else np.zeros(0, np.int64)
     places = zip(starts.tolist(), [*starts[1:].tolist(), len(keys)][: len(starts)], strict=True)

@@ -74,7 +74,7 @@ def sums(
         codes, counts = np.unique(verdicts.codes[verdicts.outcome == READ], return_counts=True)
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
             residual_counts[str(verdicts.residuals[code])] += count
-    files = _read(verdicts)
+    files = _read(verdicts, [] if deletes is skipped is None else stored.column_names)
     counted = None if deletes is None else _count_deletes(deletes, manifest, files)
     kept_off = [] if skipped is None else _count_deletes(skipped, manifest, files).used.tolist()
     used, refused = ([], 0) if counted is None else (counted.used.tolist(), int(counted.sums["refused"].sum()))
@@ -220,7 +220,7 @@ def by_partition(rows: Batches) -> pa.Table:
 
 def files_to_read(scan: Scan, deletes: DeletePairs | None, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
     """CHOSEN, a row for each file that is read, with the number and bytes of the deletes that come along."""
-    files = _read(scan.files(manifest, stored))
+    files = _read(scan.files(manifest, stored), CHOSEN.names[:4] if deletes is None else stored.column_names)
     number = more = np.zeros(files.num_rows, np.int64)
     if deletes is not None:
         sums = _count_deletes(deletes, manifest, files).sums
@@ -243,5 +243,6 @@ def _weight_of_deletes(scan: Scan, files: pa.Table, counts: DeleteCounts) -> int
     return possible(int((with_deletes - np.maximum(size, open_cost)).sum()))
 
 
-def _read(verdicts: FileVerdicts) -> pa.Table:
-    return verdicts.entries.take(pa.array(np.flatnonzero(verdicts.outcome == READ)))
+def _read(verdicts: FileVerdicts, columns: Sequence[str]) -> pa.Table:
+    """Some columns of the files that are read: of counts and bounds a copy is dear."""
+    return verdicts.entries.select(columns).take(pa.array(np.flatnonzero(verdicts.outcome == READ)))
