@@ -85,8 +85,8 @@ class Output:
             self._print_data(answer.document())
 
     def _print_data(self, data: Any) -> None:
-        from explorer.render.row_formats import json_array
-        from explorer.render.text import json_pieces, json_text
+        from explorer.render.row_formats import json_array, json_pieces
+        from explorer.render.text import json_text
 
         if isinstance(data, Mapping) and self.form == "json":
             _print_pieces(json_pieces(data))

@@ -11,7 +11,7 @@ import pyarrow as pa
 from explorer.graph.lanes import MOST_LANES, lanes
 from explorer.graph.vocabulary import KINDS
 from explorer.model.metadata import TableMetadata
-from explorer.render.rows import json_rows, plain
+from explorer.render.rows import JsonRows, plain
 from explorer.render.text import cell, clean, render_table
 from explorer.spec.commits.costs import RunCost
 from explorer.spec.commits.new_commits import NewCommit
@@ -26,11 +26,13 @@ from explorer.spec.text.names import base_name, first_of, runs, snapshot_name, s
 from explorer.spec.text.units import count, human_bytes, instant
 
 
-def file_rows(files: FileChanges) -> Iterator[dict[str, Any]]:
+def file_rows(files: FileChanges) -> JsonRows:
     """Files that differ as JSON, as they are asked for."""
-    return (row for part in files.parts() for row in json_rows(part))
+    return JsonRows(CHANGES, files.parts(AT_ONCE))
 
 
+AT_ONCE = 20_000
+"""Files that become text at once."""
 CHANGED_FILES = pa.schema([("change", pa.string()), *CHANGES])
 """Files that differ as rows; `change` is added or removed."""
 

@@ -20,26 +20,37 @@ NOT_PLAIN = r"[^ !#-\[\]-~]"
 NULL = "null"
 
 
-def json_lines(table: pa.Table, end: str = "\n") -> str:
+def json_lines(table: pa.Table, end: str = "\n", indent: int | None = None) -> str:
     """Return each row of a table as a JSON object.
 
     Args:
         table: Rows of any types.
         end: What follows each object.
+        indent: Spaces before an object's last line, where each value has a line of its own; only without nested values.
 
     Returns:
         The text of all rows; see `rows.plain` for values that JSON does not have.
     """
     table = table.combine_chunks()
     arrays = [(field.name, _one(table[at])) for at, field in enumerate(table.schema)]
+    line = "" if indent is None else "\n" + " " * indent
+    around = (f"{{{line}  ", f",{line}  ", f"{line}}}") if line else ("{", ", ", "}")
+    pieces = [f"{around[at > 0]}{json_text(name)}: " for at, (name, _) in enumerate(arrays)]
     if native_module.module is not None and arrays:
-        pieces = [f"{', ' if at else '{'}{json_text(name)}: " for at, (name, _) in enumerate(arrays)]
         is_json = [not _is_written_natively(array) for _, array in arrays]
         columns = [_texts(array) if is_text else array for (_, array), is_text in zip(arrays, is_json, strict=True)]
-        text: str | None = native_module.module.json_rows(pieces, columns, is_json, f"}}{end}")
+        text: str | None = native_module.module.json_rows(pieces, columns, is_json, around[2] + end)
         if text is not None:
             return text
-    return _joined(_object([(name, _texts(array)) for name, array in arrays], table.num_rows), end)
+    if not arrays:
+        return f"{{}}{end}" * int(table.num_rows)
+    texts = [part for piece, (_, array) in zip(pieces, arrays, strict=True) for part in (piece, _texts(array))]
+    return _joined(_join(*texts), around[2] + end)
+
+
+def is_flat(kind: pa.DataType) -> bool:
+    """Return whether a value of a type is written on one line, however far an object is indented."""
+    return not pa.types.is_nested(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def csv_rows(table: pa.Table) -> bytes | None:
@@ -230,7 +241,7 @@ def _made(array: pa.Array, text: Callable[[Any], str]) -> pa.Array:
     return pa.array([None if value is None else text(plain(value)) for value in values], pa.string())
 
 
-def _joined(texts: pa.Array, end: str) -> str:
+def _joined(texts: Any, end: str) -> str:
     """All texts, each with an end, as one text."""
     ended = _join(texts, end)
     _, offsets, data = ended.buffers()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -13,8 +14,9 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from explorer.progress import PartWatch, listener
-from explorer.render.json_columns import cell_texts, csv_rows, json_lines
-from explorer.render.text import json_text
+from explorer.render.json_columns import cell_texts, csv_rows, is_flat, json_lines
+from explorer.render.rows import JsonRows
+from explorer.render.text import escape_json, json_text
 
 T = TypeVar("T")
 AT_ONCE, MOST_ROWS = 4 << 20, 4_000
@@ -90,6 +92,35 @@ def table_pieces(tables: Iterable[pa.Table], is_array: bool) -> Iterator[str]:
     ends = ",\n" if is_array else "\n"
     texts = _on_threads(tables, lambda table: json_lines(table, ends))
     return _array(text[: -len(ends)] for text in texts) if is_array else texts
+
+
+def json_pieces(data: Mapping[str, Any]) -> Iterator[str]:
+    """The same text of an object, in pieces: the elements of values that are iterators are made as they are needed."""
+    for at, (name, value) in enumerate(data.items()):
+        yield f"{',' if at else '{'}\n  {json_text(name)}: "
+        if not isinstance(value, Iterator):
+            yield _deeper(value, 2)
+            continue
+        if isinstance(value, JsonRows) and all(map(is_flat, value.schema.types)):
+            texts = _on_threads(value.parts, lambda rows: json_lines(rows, ",\n    ", 4)[: -len(",\n    ")])
+            value = (text for text in texts if text)
+        else:
+            value = (_deeper(element, 4) for element in value)
+        empty = True
+        for element in value:
+            yield f"{'[' if empty else ','}\n    {element}"
+            empty = False
+        yield "[]" if empty else "\n  ]"
+    yield "\n}" if data else "{}"
+
+
+def _deeper(data: Any, spaces: int) -> str:
+    """`json_text` that stands so far to the right. Python writes what has an indent by itself, and slowly."""
+    line = "\n" + " " * spaces
+    if isinstance(data, dict) and data and not any(isinstance(value, (dict, list)) for value in data.values()):
+        text = json.dumps(data, ensure_ascii=False, separators=(f",{line}  ", ": "))
+        return escape_json(f"{{{line}  {text[1:-1]}{line}}}")
+    return json_text(data).replace("\n", line)
 
 
 def _on_threads(tables: Iterable[pa.Table], change: Callable[[pa.Table], T]) -> Iterator[T]:

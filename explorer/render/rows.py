@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -44,6 +44,18 @@ def json_rows(table: pa.Table) -> list[dict[str, Any]]:
         for row in rows:
             row[name] = plain(row[name])
     return rows
+
+
+class JsonRows(Iterator[dict[str, Any]]):
+    """The rows of a table in parts as JSON data, as they are asked for. `parts` are the same, for who writes them as
+    text."""
+
+    def __init__(self, schema: pa.Schema, parts: Iterator[pa.Table]) -> None:
+        self.schema, self.parts = schema, parts
+        self._rows = (row for part in parts for row in json_rows(part))
+
+    def __next__(self) -> dict[str, Any]:
+        return next(self._rows)
 
 
 def _is_json(kind: pa.DataType) -> bool:

@@ -65,37 +65,14 @@ def pre(text: str) -> str:
 
 def json_text(data: Any, indent: int | None = 2) -> str:
     """JSON that reads well, with every character that `clean` would replace as an escape: the data stay the same."""
-    return _escape(json.dumps(data, indent=indent, ensure_ascii=False))
+    return escape_json(json.dumps(data, indent=indent, ensure_ascii=False))
 
 
-def _escape(text: str) -> str:
+def escape_json(text: str) -> str:
+    """Return JSON with every character that `clean` would replace as an escape."""
     if text.replace("\n", "").isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
-
-
-def json_pieces(data: Mapping[str, Any]) -> Iterator[str]:
-    """The same text of an object, in pieces: the elements of values that are iterators are made as they are needed."""
-    for at, (name, value) in enumerate(data.items()):
-        yield f"{',' if at else '{'}\n  {json_text(name)}: "
-        if not isinstance(value, Iterator):
-            yield _deeper(value, 2)
-            continue
-        empty = True
-        for element in value:
-            yield f"{'[' if empty else ','}\n    {_deeper(element, 4)}"
-            empty = False
-        yield "[]" if empty else "\n  ]"
-    yield "\n}" if data else "{}"
-
-
-def _deeper(data: Any, spaces: int) -> str:
-    """`json_text` that stands so far to the right. Python writes what has an indent by itself, and slowly."""
-    line = "\n" + " " * spaces
-    if isinstance(data, dict) and data and not any(isinstance(value, (dict, list)) for value in data.values()):
-        text = json.dumps(data, ensure_ascii=False, separators=(f",{line}  ", ": "))
-        return _escape(f"{{{line}  {text[1:-1]}{line}}}")
-    return json_text(data).replace("\n", line)
 
 
 def cell(value: Any, longest: int = LONGEST) -> str:

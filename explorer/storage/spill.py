@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from explorer.errors import ExplorerError
+from explorer.spec.entries.entries import chosen_rows
 from explorer.spec.entries.lazy_table import Batches
 from explorer.spec.entries.numpy_columns import Ints, flags
 from explorer.spec.rows.spilled_rows import RowParts
-from explorer.spec.values.equality import number_rows
 from explorer.spec.values.hashes import hashes
 from explorer.spec.values.values import no_rows
 from explorer.storage import cache, limits
@@ -84,9 +84,9 @@ def _on_disk(schema: pa.Schema, parts: Iterator[_Sized]) -> RowParts:
 
 
 def in_order(batches: Batches, by: Sequence[str]) -> RowParts:
-    """All rows in the order of some columns, nulls first, and of those that are the same in them only the last. Where
-    they are many, they are dealt out by ranges of the first column, which are put in order one after the other. Raises
-    ExplorerError when the disk cannot take them."""
+    """All rows in the order of some columns, nulls first, and of those that are the same in them only the last. None of
+    the columns is of floating-point numbers. Where the rows are many, they are dealt out by ranges of the first column,
+    which are put in order one after the other. Raises ExplorerError when the disk cannot take them."""
     rows = spool(batches.schema, batches.read())
     number = min(-(-rows.on_disk // limits.share(16)), DEALS)
     if number <= 1:
@@ -118,10 +118,15 @@ def _in_order(rows: pa.Table, by: Sequence[str]) -> pa.Table:
         if rows[name].null_count:
             keys[f"{name} is there"] = rows[name].is_valid()
         keys[name] = rows[name]
-    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys]).to_numpy()
-    [numbers] = number_rows([rows[name] for name in by])
-    last = np.diff(numbers[order], append=-1) != 0
-    return rows.take(pa.array(order[last]))
+    order = pc.sort_indices(pa.table(keys), sort_keys=[(key, "ascending") for key in keys])
+    rows = rows.take(order)
+    is_last = np.zeros(len(rows), bool)
+    is_last[-1:] = True
+    for name in by:
+        before, after = rows[name][:-1], rows[name][1:]
+        is_same = pc.or_(pc.fill_null(pc.equal(before, after), False), pc.and_(before.is_null(), after.is_null()))
+        is_last[:-1] |= ~flags(is_same)
+    return chosen_rows(rows, pa.chunked_array([pa.array(is_last)]))
 
 
 def _own_dictionaries(rows: pa.Table) -> pa.Table:

@@ -17,7 +17,9 @@ from click.testing import CliRunner
 from explorer.cli import main
 from explorer.errors import ExplorerError, NotFoundInTable, UnreadableFile
 from explorer.queries.collection import Collection
-from explorer.render.text import json_pieces, json_text, render_stream, render_table
+from explorer.render.row_formats import json_pieces
+from explorer.render.rows import JsonRows
+from explorer.render.text import json_text, render_stream, render_table
 from explorer.spark_engine import engine_choice
 from explorer.spark_engine.engine_choice import Choice, choose_engine
 from explorer.spec.entries.lazy_table import Batches
@@ -151,6 +153,13 @@ def test_an_object_in_pieces_is_the_same_text() -> None:
     for data in ({}, {"head": {"n": 1}}, {"none": [], "rows": rows, "head": {"deep": rows}, "t": True}):
         pieces = json_pieces({name: iter(v) if isinstance(v, list) else v for name, v in data.items()})
         assert "".join(pieces) == json_text(data)
+
+    tables = [pa.table({"n": [1, None], "text\u200b": ["a", "b\u200b\n"]}), pa.table({"n": [3], "text\u200b": [None]})]
+    empty = tables[0].schema.empty_table()
+    for parts in ([], [empty], tables, [empty, *tables, empty]):
+        of_tables = {"before": 1, "rows": JsonRows(empty.schema, iter(parts)), "after": {}}
+        same = {"before": 1, "rows": [row for part in parts for row in part.to_pylist()], "after": {}}
+        assert "".join(json_pieces(of_tables)) == json_text(same)
 
     def begun() -> Iterator[int]:
         yield 1

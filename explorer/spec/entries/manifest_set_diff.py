@@ -32,6 +32,8 @@ def compare(
     shared: set[tuple[int, int]] = set()
     for one in first.blocks():
         for other in second.blocks():
+            if not len(one) or not len(other):
+                continue
             of_one, of_other = number_rows([one[name] for name in by], [other[name] for name in by])
             pairs = _shared_places(of_one, ints(one["manifest"], 0), of_other, ints(other["manifest"], 0))
             shared.update(zip(*(places.tolist() for places in pairs), strict=True))
@@ -53,8 +55,8 @@ def rows_at(manifests: Sequence[ManifestFile], rows: RowsByManifest, of: MakePar
 
 
 def _choose_rows(bits: Mapping[str, bytes], of: MakePart, manifest: ManifestFile, stored: pa.Table) -> pa.Table:
-    rows = np.unpackbits(np.frombuffer(bits[manifest.manifest_path], np.uint8))
-    return of(manifest, stored.take(pa.array(np.flatnonzero(rows))))
+    rows = np.flatnonzero(np.unpackbits(np.frombuffer(bits[manifest.manifest_path], np.uint8)))
+    return of(manifest, stored if len(rows) == stored.num_rows else stored.take(pa.array(rows)))
 
 
 # -- the same where no process has both sets: keys are dealt out, and each deal is held together -----------------------
