@@ -7,6 +7,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +22,7 @@ from explorer.spec.entries.entries import DELETED
 from explorer.spec.entries.lazy_table import Parts
 from explorer.spec.maintenance.orphan_rules import (
     EQUAL,
+    FOLDERS,
     Listing,
     Prefix,
     is_hidden,
@@ -159,7 +161,7 @@ def place_of(tree: MetadataTree, path: str) -> str:
     """What is the same for all spellings of a path."""
     storage = tree.reader.storage
     try:
-        return storage.canonical(storage.resolve(path))
+        return storage.where(path)
     except UnreadableFile:
         return path
 
@@ -189,11 +191,14 @@ class FolderFiles:
 
     def telling(self, named: Iterable[str]) -> Iterator[str]:
         """The same paths; the files that they name, however these are spelled, are live."""
+        prefix_of_folder = lru_cache(FOLDERS)(lambda folder: split_uri(f"{folder}/")[0])
         for path in named:
-            self.prefixes.add(split_uri(path)[0])
+            folder = path.rpartition("/")[0]
+            is_odd = not folder or folder[-1] == "/"
+            self.prefixes.add(split_uri(path)[0] if is_odd else prefix_of_folder(folder))
             live: Sequence[str] = ()
             with contextlib.suppress(UnreadableFile):  # names nothing that could be below the folder
-                live = self._really.get(self._storage.canonical(self._storage.resolve(path)), ())
+                live = self._really.get(self._storage.where(path), ())
             self.live.update(live)
             if not live:
                 self.namesakes |= dict.fromkeys(self._by_name.get(base_name(path), ()), path)

@@ -15,6 +15,8 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
 from itertools import tee
 from typing import TYPE_CHECKING, TypeVar
 
@@ -48,6 +50,18 @@ TAIL = 64 << 10
 """Bytes of a file's end that are read for its footer."""
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Where the files of a folder lie: the folder as it is looked up and in canonical form, and the root it is in; None
+    where it is in none, with the cause."""
+
+    resolved: str
+    real: str
+    is_local: bool
+    root: str | None
+    cause: str
+
+
 class _Windows(threading.local):
     """The read windows of each thread's work, the innermost last."""
 
@@ -78,6 +92,12 @@ class Storage:
         self._asked_anew = float("-inf")
         self._renewing = threading.Lock()
         self._folders: dict[str, str] = {}
+        self._places: dict[str, _Place | None] = {}
+        self._own_names = {"", ".", ".."} | {
+            path.rstrip("/").rpartition("/")[2]
+            for path in (*self.roots, *(old for old, _ in self.moved), *(folder for _, folder in self._refused))
+        }
+        """Names that may mean something else than a file of its folder."""
         self._ahead = Prefetch(self._fetch)
         self._of_thread = _Windows()
         self._lock = threading.Lock()
@@ -113,6 +133,11 @@ class Storage:
         real = f"{self._folders[folder].rstrip('/')}/{name}"
         return canonical(path) if os.path.islink(real) else real
 
+    def where(self, path: str) -> str:
+        """The canonical form of where a path of the metadata is looked up. Raises UnreadableFile for no path."""
+        known = self._known(path)
+        return self.canonical(self.resolve(path)) if known is None else known[1]
+
     def check(self, path: str) -> str:
         """The path that `read` would open, if it would: below the roots, and a regular file where it is local and
         there. Reads nothing. Raises OutsideRoots and UnreadableFile."""
@@ -135,9 +160,52 @@ class Storage:
         return None if local_path(resolved) is None else real
 
     def _check(self, path: str) -> tuple[str, str, str]:
-        """(the path looked up, its canonical form, the root it is below)."""
+        """(the path looked up, its canonical form, the root it is below). What is so for a folder is so for the files
+        in it, but for names that mean something, and for links."""
         if not isinstance(path, str):
             raise UnreadableFile(repr(path)[:100], "is no path")
+        known = self._known(path)
+        if known is None:
+            return self._check_alone(path)
+        place, real = known
+        if place.root is None:
+            raise OutsideRoots(path, place.cause)
+        return place.resolved + real[len(place.real) :], real, place.root
+
+    def _known(self, path: str) -> tuple[_Place, str] | None:
+        """What is known of a path by its folder, and its canonical form; None where it must be looked at itself."""
+        folder, _, name = path.rpartition("/")
+        if name in self._own_names or "\\" in name or "\0" in name or len(path) > LONGEST:
+            return None
+        if folder not in self._places:
+            if len(self._places) >= FOLDERS:
+                self._places.clear()
+            self._places[folder] = self._place(folder)
+        place = self._places[folder]
+        if place is None:
+            return None
+        real = f"{place.real}/{name}"
+        return None if place.is_local and os.path.islink(real) else (place, real)
+
+    def _place(self, folder: str) -> _Place | None:
+        """Where the files of a folder lie; None where each must be looked at."""
+        if not folder or folder.endswith(("/", "/.", ":")):
+            return None
+        resolved = self.resolve(folder)
+        if DOTS.search(normal_path(resolved)):
+            return None
+        try:
+            real = canonical(resolved)
+        except UnreadableFile:
+            return None
+        is_local = local_path(resolved) is not None
+        for root in self.roots:
+            if below(real, root):
+                return _Place(resolved, real.rstrip("/"), is_local, root, "")
+        return _Place(resolved, real.rstrip("/"), is_local, None, self._why_outside(resolved))
+
+    def _check_alone(self, path: str) -> tuple[str, str, str]:
+        """`_check` of any path."""
         resolved = self.resolve(path)
         # One reader follows links first, another folds `..` first; in a store some take `.` for a name. What is too
         # long is no path, as `canonical` says.
@@ -148,13 +216,14 @@ class Storage:
         for root in self.roots:
             if below(real, root):
                 return resolved, real, root
+        raise OutsideRoots(path, self._why_outside(resolved))
+
+    def _why_outside(self, resolved: str) -> str:
         fix = "add a root to allow more, or say with --relocate OLD=NEW where it is now"
         for name, folder in self._refused:
             if below(normal_path(resolved), folder):
                 fix = f"the table names {folder} as its {name}: add that as a root (--root) if you trust it"
-        raise OutsideRoots(
-            path, f"outside the table's folder, so it was not opened (allowed: {', '.join(self.roots)}; {fix})"
-        )
+        return f"outside the table's folder, so it was not opened (allowed: {', '.join(self.roots)}; {fix})"
 
     def read(self, path: str, offset: int = 0, length: int | None = None, limit: int = limits.DATA) -> bytes:
         """The bytes of a file, or `length` bytes from `offset`; fewer where the file ends.
@@ -400,21 +469,26 @@ class Storage:
     def sizes(self, paths: Sequence[str]) -> list[int | None]:
         """The size of each file, those of stores asked for together; None where it cannot be told."""
 
-        def ask(path: str) -> int | None:
+        def ask(path: str, resolved: str) -> int | None:
             try:
-                resolved, _, _ = self._check(path)
-                if local_path(resolved) is not None:
-                    return self.size(path)
                 return cache.count_bytes(self._cache_key(resolved)) or self._size_once(path, resolved)
             except (AccessRefused, UnreadableFile):
                 return None
 
-        if all(local_path(self.resolve(path)) is not None for path in paths):
-            return list(map(ask, paths))
         sizes: list[int | None] = []
         for start in steps(range(0, len(paths), EACH), "sizes"):  # others' requests get their turn in between
-            flights = [(path, requests().submit(ask, path)) for path in paths[start : start + EACH]]
-            sizes += [ask(path) if flight.cancel() else flight.result() for path, flight in flights]
+            flights: list[tuple[int, str, str, Future[int | None]]] = []
+            for path in paths[start : start + EACH]:
+                size = None
+                with contextlib.suppress(AccessRefused, UnreadableFile, OSError, ValueError):
+                    resolved, real, _ = self._check(path)
+                    if local_path(resolved) is not None:
+                        size = os.lstat(real).st_size
+                    else:
+                        flights.append((len(sizes), path, resolved, requests().submit(ask, path, resolved)))
+                sizes.append(size)
+            for at, path, resolved, flight in flights:
+                sizes[at] = ask(path, resolved) if flight.cancel() else flight.result()
         return sizes
 
     def _size_once(self, path: str, resolved: str) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from explorer.model.metadata import TableMetadata
@@ -23,6 +24,8 @@ EQUAL = {"s3n": "s3", "s3a": "s3"}
 """Schemes that are always taken for the same."""
 Prefix = tuple[str, str]
 """Scheme and authority of a URI; empty where it has none."""
+FOLDERS = 1000
+"""Folders whose prefix and path are remembered."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +84,18 @@ def flatten(text: Mapping[str, str]) -> dict[str, str]:
 def spellings(listing: Listing, written: Collection[str], named: Iterable[str]) -> dict[str, Prefix]:
     """Those of the paths below a folder (`written`, each with a leading `/`) that metadata names as the procedure reads
     names, with the prefix it names them by; `named` are all files that metadata leads to, as it spells them."""
-    folder = listing.split(listing.location)[1].rstrip("/")
+    top = listing.split(listing.location)[1].rstrip("/")
     prefix_of: dict[str, Prefix] = {}
     prefixes: dict[Prefix, Prefix] = {}
+    split_folder = lru_cache(FOLDERS)(lambda folder: listing.split(f"{folder}/"))
     for uri in named:
-        prefix, path = listing.split(uri)
-        if path.startswith(folder) and (rest := path[len(folder) :]) in written:
+        folder, _, name = uri.rpartition("/")
+        if not name or not folder or folder[-1] == "/":
+            prefix, path = listing.split(uri)
+        else:
+            prefix, of_folder = split_folder(folder)
+            path = f"{of_folder}/{name}" if of_folder != "/" else f"/{name}"
+        if path.startswith(top) and (rest := path[len(top) :]) in written:
             prefix_of[rest] = prefixes.setdefault(prefix, prefix)
     return prefix_of
 
