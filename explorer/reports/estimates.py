@@ -10,7 +10,7 @@ from explorer.progress import Cancelled, steps
 from explorer.reports.maintenance.previews import preview
 from explorer.reports.maintenance.procedure_calls import is_printable, table_in_sql
 from explorer.spark_engine.sql_guard import quoting
-from explorer.spec.entries.entries import live_entries
+from explorer.spec.entries.entries import stored_live
 from explorer.spec.filters.expressions import term_text
 from explorer.spec.layout.estimates import (
     Estimates,
@@ -49,7 +49,7 @@ def estimate(
     if plans and (at := plans[0].snapshot):
         data = [m for m in table.tree.manifests(at) if m.content == 0]
         for manifest, stored in table.tree.stored_entries(data, metrics=True):
-            layouts.add(manifest.partition_spec_id, live_entries(stored, manifest))
+            layouts.add(manifest.partition_spec_id, stored_live(stored))
             statistics.append(count_statistics(manifest, stored))
     files = MetricsCounts(statistics)
     modes = column_modes(table.metadata, plans[0].schema) if plans else []

@@ -36,6 +36,8 @@ MOST_FILES = 100_000
 """Files that are imagined one by one; of more, each stands for several."""
 MOST_POINTS = 1 << 20
 """Of the curves of all partitions together, if there are not very many."""
+AT_ONCE = 20_000
+"""Files that are put into their partitions at once, at least."""
 _UNITS = {"year": "Y", "month": "M", "day": "D", "hour": "h"}
 COARSER = {"hour": ("day", "month", "year"), "day": ("month", "year"), "month": ("year",)}
 """The transforms of a time whose partitions hold whole ones of another."""
@@ -115,8 +117,9 @@ class Layouts:
         """The values of each partition, by field id."""
         self._keeps: list[list[bool]] = [[] for _ in scans]
         self._spreads: list[list[Spread]] = [[] for _ in columns]
-        self.partitions: FileKinds | None = None
-        """Each partition as if it were one file; None without any."""
+        self._partitions: FileKinds | None = None
+        self._waiting: list[FileKinds] = []
+        """Files that are not among the partitions yet: to put some in takes as long as there are partitions."""
         self.bounded = np.zeros(len(columns), np.int64)
         """Files that have bounds of each column, or no value of it."""
         self._open: FileKinds | None = None
@@ -141,9 +144,24 @@ class Layouts:
         files = files.take(order)
         self.present += self._read(files)
         self._spread(files, nulls)
-        together = _by_group([self.partitions, files] if self.partitions else [files])
-        self.partitions = together.together(_starts(together.group))
-        self._compact(_by_group([self._open, files] if self._open else [files]))
+        self._waiting.append(files)
+        if sum(len(some.group) for some in self._waiting) >= max(AT_ONCE, len(self._values)):
+            self._put_in()
+
+    def _put_in(self) -> None:
+        """Put the files that wait into their partitions, and into files as they would be."""
+        if self._waiting:
+            files = _by_group(self._waiting)
+            self._waiting = []
+            together = _by_group([self._partitions, files] if self._partitions else [files])
+            self._partitions = together.together(_starts(together.group))
+            self._compact(_by_group([self._open, files] if self._open else [files]))
+
+    @property
+    def partitions(self) -> FileKinds | None:
+        """Each partition as if it were one file; None without any."""
+        self._put_in()
+        return self._partitions
 
     def of_other_specs(self, spec_id: int | None) -> int:
         """Partitions, as far as there are files, of other specs than this."""
@@ -243,6 +261,7 @@ class Layouts:
 
     def compact(self) -> Floats:
         """The compacted table, and what each filter would read of it."""
+        self._put_in()
         left = self._read(self._with_numbers(self._open, self._target)) if self._open else 0
         return self._compacted + left
 
