@@ -178,6 +178,7 @@ def duplicate_reason(
     partitions: Mapping[str, PartitionPlace],
     metadata: TableMetadata,
     is_hidden_at_once: bool = False,
+    added_older: Collection[int] = (),
 ) -> str:
     """Say how a key came to have several rows.
 
@@ -188,6 +189,7 @@ def duplicate_reason(
         partitions: The spec and partition of each of their files.
         metadata: The table's.
         is_hidden_at_once: Whether the commit also hid a row of the key that it added itself.
+        added_older: The snapshots that added the rows which were visible before that commit.
     """
     if any(place.copy for place in places):
         return TWICE
@@ -227,7 +229,7 @@ def duplicate_reason(
     if operation == "append":
         missed = f": {apart}. {MISSED}" if apart else ""
         by_writer = _writer_words(summary, metadata)
-        at_once = _at_once(commit, metadata)
+        at_once = _at_once(commit, metadata, added_older)
         return f"an append deletes nothing, so that the older row stays ({told}){missed}{at_once}{by_writer}"
     apart = apart and f": {apart}"
     if _adds(summary, "delete", "position", "equality"):
@@ -256,17 +258,17 @@ def _writer_words(summary: Mapping[str, str], metadata: TableMetadata) -> str:
     return words
 
 
-def _at_once(commit: Snapshot | None, metadata: TableMetadata) -> str:
-    """Say that another append came just before a commit: of two that begin at one snapshot none sees the other's
-    rows."""
+def _at_once(commit: Snapshot | None, metadata: TableMetadata, added_older: Collection[int]) -> str:
+    """Say that another append, just before a commit, added the older row: of two that begin at one snapshot none sees
+    the other's rows."""
     before = metadata.snapshot(commit.parent_snapshot_id) if commit else None
-    if commit is None or before is None or before.operation != "append":
+    if commit is None or before is None or before.operation != "append" or before.snapshot_id not in added_older:
         return ""
     apart = (commit.timestamp_ms or 0) - (before.timestamp_ms or 0)
     if not 0 <= apart <= AT_ONCE_MS:
         return ""
     name = snapshot_name(before.snapshot_id, metadata.ordinals)
-    return f". {name}, an append too, was committed {apart / 1000:,.1f} s before: {AT_ONCE}"
+    return f". {name}, an append too, added an older row {apart / 1000:,.1f} s before: {AT_ONCE}"
 
 
 def _adds(summary: Mapping[str, str], *kinds: str) -> bool:
@@ -352,7 +354,8 @@ def duplicate_key(
     if length == len(visible) and all(event.what == "was there" for event in arrivals):
         name = f"{name} or before: older snapshots have expired"
     commit = metadata.snapshot(since)
-    why = duplicate_reason(now, arrivals, commit, partitions, metadata, since in hidden_at_once)
+    added_older = {e.snapshot_id for e in events if (e.file, e.pos, e.copy) in own and e.what in ARRIVES} - {since}
+    why = duplicate_reason(now, arrivals, commit, partitions, metadata, since in hidden_at_once, added_older)
     came = sum(event.what in ARRIVES for event in arrivals)
     is_second = 0 < came < len(now) and why != TWICE and commit is not None and commit.operation == "append"
     return DuplicateKey(values, rows, name, shown, why, since if is_second else None)
