@@ -28,30 +28,38 @@ PACKAGES = {
 }  # fmt: skip
 """The extra that brings a package, by the name that it is imported by. In the last row are packages that pyiceberg asks
 for, where the extra brings another one that reads the same store."""
+OF_PYICEBERG = frozenset({"s3fs", "boto3", "gcsfs", "adlfs"})
 
 
-def missing_package(error: ModuleNotFoundError) -> NotInstalled | None:
+def missing_package(error: ModuleNotFoundError, is_asked_for: bool = False) -> NotInstalled | None:
     """Explain that a package is not installed.
 
     Args:
         error: What the import raised.
+        is_asked_for: Whether a setting asks for one that pyiceberg reads a store with, so that no other does instead.
 
     Returns:
         The error to raise instead, or None where no extra has that package.
     """
     package = (error.name or "").partition(".")[0]
     extra = PACKAGES.get(package)
+    if package in OF_PYICEBERG and (is_asked_for or util.find_spec("obstore") is not None):
+        return NotInstalled(f"{package} is not installed. Install it: {_command([package])}")
     return NotInstalled(f"{package} is not installed. {remedy(extra)}") if extra else None
 
 
 def remedy(extra: str) -> str:
     """Return a sentence that tells how to install the packages of an extra."""
-    wanted = requirements(extra)
+    return f"Install the extra [{extra}]: {_command(requirements(extra))}"
+
+
+def _command(wanted: list[str]) -> str:
+    """What installs requirements."""
     if UVX in Path(sys.prefix).parts:
-        return f"Install the extra [{extra}]: give uvx {shlex.join(['--with', ','.join(wanted)])}"
+        return f"give uvx {shlex.join(['--with', ','.join(wanted)])}"
     has_pip = util.find_spec("pip") is not None
     installer = [sys.executable, "-m", "pip", "install"] if has_pip else ["uv", "pip", "install", "-p", sys.executable]
-    return f"Install the extra [{extra}]: {shlex.join([*installer, *wanted])}"
+    return shlex.join([*installer, *wanted])
 
 
 def requirements(extra: str) -> list[str]:

@@ -166,6 +166,11 @@ class TableMetadata:
     memory: int = field(default=0, repr=False, compare=False)
     """Bytes of memory that its objects take at most."""
 
+    @property
+    def stored_location(self) -> str:
+        """`location` as the file has it: with a slash at its end, if it has one there."""
+        return str(self.raw.get("location") or "")
+
     def snapshot(self, snapshot_id: int | None) -> Snapshot | None:
         """The snapshot with that id, or None (expired, or never there)."""
         return self._by_id.get(snapshot_id)

@@ -77,7 +77,7 @@ def facts(overview: Overview) -> list[tuple[str, str]]:
     refs = [*overview.refs[:COLUMNS], *more_refs]
     return [
         ("location", overview.location),
-        ("metadata file", overview.metadata_file.removeprefix(overview.location + "/")),
+        ("metadata file", _below(overview.metadata_file, overview.location)),
         ("format", f"Iceberg v{overview.format_version}"),
         ("catalog", overview.catalog or "none: opened by its path"),
         ("committed", _commit_words(overview)),
@@ -87,6 +87,12 @@ def facts(overview: Overview) -> list[tuple[str, str]]:
         ("sorted by", overview.sorted_by + _of("sort order", overview.order_id, overview.orders)),
         *([("readers need", "; ".join(overview.readers_need))] if overview.readers_need else []),
     ]
+
+
+def _below(path: str, location: str) -> str:
+    """A path below the table's location; as it is where its key has an empty segment there."""
+    inner = path.removeprefix(f"{location.rstrip('/')}/")
+    return path if inner.startswith("/") else inner
 
 
 def _commit_words(overview: Overview) -> str:

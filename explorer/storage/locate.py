@@ -25,6 +25,7 @@ from explorer.storage.folder_state import (
 )
 from explorer.storage.paths import canonical, is_written_once, local_path, move_path, normal_path
 from explorer.storage.storage import Storage
+from explorer.storage.stores import EMPTY_SEGMENT
 
 
 @dataclass(frozen=True)
@@ -246,7 +247,8 @@ def _remote_names(path: str, properties: Mapping[str, str]) -> Callable[[str], l
         try:
             listed = Storage([path], properties).names(folder)
         except UnreadableFile as error:
-            raise TableNotFound(f"{path}: cannot list its metadata folder: {error.cause}") from error
+            instead = ". Name its metadata.json instead" if EMPTY_SEGMENT in error.cause else ""
+            raise TableNotFound(f"{path}: cannot list its metadata folder: {error.cause}{instead}") from error
         limits.within(len(listed), limits.NAMES, path, "names in its metadata folder")
         return listed
 

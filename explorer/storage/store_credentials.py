@@ -8,13 +8,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlparse
 
-from explorer.storage.stores import S3, SIGNING_URL, combine, plain_key, split_uri, store_of
+from explorer.storage.stores import S3, SIGNING_URL, combine, plain_key, split_at_empty, split_uri, store_of
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
+
+
+PLACES = 100
+"""Places of stores that are kept open: of keys with empty segments there may be any number."""
 
 
 class Access:
@@ -49,10 +53,13 @@ class Access:
 
     def store(self, resolved: str) -> tuple[ObjectStore | None, str]:
         """The store that reads a URI, and the key there; None where FileIO does."""
-        scheme, bucket, key = split_uri(resolved)
-        if self._is_signed(scheme):
+        scheme, _, _ = split_uri(resolved)
+        place, key = split_at_empty(resolved)
+        if self._is_signed(scheme) or not plain_key(key):
             return None, key
-        name = f"{scheme}://{bucket}"
-        if name not in self._stores:
-            self._stores[name] = store_of(resolved, self.properties)
-        return self._stores[name] if plain_key(key) else None, key
+        name = f"{scheme}://{place}"
+        stores = self._stores if len(self._stores) < PLACES else {}
+        if name not in stores:
+            stores[name] = store_of(resolved, self.properties, place)
+            self._stores = stores
+        return stores[name], key

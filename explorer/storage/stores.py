@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 from urllib.request import getproxies
 
 from explorer.extras import missing_package
@@ -44,6 +44,7 @@ S3 = ("s3", "s3a", "s3n")
 SIGNING_URL, SIGNING_PROPERTIES = "remote-signing.url", "remote-signing.properties"
 """Among what a catalog gave: where it signs requests to S3 (see storage.signed_requests), and what is sent along, as
 JSON."""
+EMPTY_SEGMENT = "a key has an empty segment (two slashes in a row), which the client of the store refuses"
 _TOKENS = ("AWS_SESSION_TOKEN", "AWS_TOKEN")
 LEFT = (
     "py-io-impl", "s3.profile-name", "client.profile-name", "s3.role-arn", "client.role-arn", "s3.proxy-uri",
@@ -95,17 +96,40 @@ def plain_key(key: str) -> bool:
     return bool(key) and all(part not in ("", ".", "..") for part in key.split("/"))
 
 
-def store_of(uri: str, properties: Mapping[str, str]) -> ObjectStore | None:
-    """The bucket or container of a URI of S3, GCS or Azure; None where pyiceberg's FileIO is to read: other stores,
-    settings of LEFT, and wherever obstore is not installed (the extra `s3`, `gcs` or `azure`)."""
+def split_at_empty(uri: str) -> tuple[str, str]:
+    """Split a store's URI so that obstore can ask for it: it refuses keys with an empty segment (`a//b`), and puts what
+    it has as a bucket before each key as it is.
+
+    Args:
+        uri: The URI.
+
+    Returns:
+        What stands for the bucket, and the key below it. Of S3 the first has all up to the last empty segment, encoded
+        as S3 signs it.
+    """
+    scheme, bucket, key = split_uri(uri)
+    before, slashes, rest = f"/{key}".rpartition("//")
+    if scheme not in S3 or not slashes:
+        return bucket, key
+    return f"{bucket}{quote(before, safe='/-_.~')}/", rest
+
+
+def store_of(uri: str, properties: Mapping[str, str], place: str = "") -> ObjectStore | None:
+    """The bucket or container of a URI of S3, GCS or Azure, or a place in it (see split_at_empty); None where
+    pyiceberg's FileIO is to read: other stores, settings of LEFT, and wherever obstore is not installed (the extra
+    `s3`, `gcs` or `azure`)."""
     scheme, bucket, _ = split_uri(uri)
-    if not bucket or any(properties.get(name) for name in LEFT) or not importlib.util.find_spec("obstore"):
+    if not bucket or _is_left(properties) or not importlib.util.find_spec("obstore"):
         return None
     if scheme in ("gs", "gcs"):
         return _gcs(bucket, properties)
     if scheme in azure.SCHEMES:
         return azure.container(bucket, properties, _patience(properties), _RETRY, only_to)
-    return _s3(bucket, properties) if scheme in S3 else None
+    return _s3(place or bucket, properties) if scheme in S3 else None
+
+
+def _is_left(properties: Mapping[str, str]) -> bool:
+    return any(properties.get(name) for name in LEFT)
 
 
 def _patience(properties: Mapping[str, str]) -> ClientConfig:
@@ -212,6 +236,9 @@ def _seconds(properties: Mapping[str, str], name: str, usual: float) -> timedelt
         return timedelta(seconds=usual)
 
 
+_has_empty_segment = re.compile(r"[Ee]mpty path (?:segment|component)").search
+
+
 def _kind(error: Exception) -> str:
     return str(getattr(error, "kind", type(error).__name__))
 
@@ -223,8 +250,11 @@ def is_refusal(error: Exception) -> bool:
 
 def explain(error: Exception, uri: str, properties: Mapping[str, str]) -> str:
     """What a store's client says, in a line without its inner workings, and what can be set where it took too long."""
-    if isinstance(error, ModuleNotFoundError) and (missing := missing_package(error)):
+    if isinstance(error, ModuleNotFoundError) and (missing := missing_package(error, _is_left(properties))):
         return str(missing)
+    if _has_empty_segment(str(error)):
+        is_of_file = "//" in f"/{split_uri(uri)[2]}"
+        return f"{EMPTY_SEGMENT}{': the tool of the store tells whether the file is there' if is_of_file else ''}"
     text = re.split(r"\n|Debug source", str(error))[0].strip()
     kind = _kind(error)
     complaint = redact(f"{kind}: {text}", secret_values(properties))[:500]

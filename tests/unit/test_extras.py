@@ -146,7 +146,8 @@ def test_extras_and_their_packages_are_those_of_the_distribution() -> None:
     assert "boto3" not in " ".join(metadata.requires(DISTRIBUTION) or ())  # that of pyiceberg[glue]
 
 
-def test_who_lacks_what_a_file_io_asks_for_is_told_what_reads_the_store() -> None:
+def test_who_lacks_what_a_file_io_asks_for_is_told_what_reads_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("explorer.extras.util.find_spec", lambda name: None)
     for package, extra in (("s3fs", "s3"), ("boto3", "s3"), ("gcsfs", "gcs"), ("adlfs", "azure")):
         assert f"the extra [{extra}]" in str(missing_package(ModuleNotFoundError("none", name=package)))
 

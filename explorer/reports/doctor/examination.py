@@ -36,6 +36,7 @@ from explorer.reports.doctor.removed_rows import RemovedRows
 from explorer.spark_engine.engine_choice import Engine
 from explorer.spec.doctor.commit_rules import commit_rules
 from explorer.spec.doctor.cross_file_rules import CrossFileRules
+from explorer.spec.doctor.empty_segments import segment_rules
 from explorer.spec.doctor.facts import FACTS, RuleContext, alike, facts, facts_of_run, keys_of
 from explorer.spec.doctor.finding_groups import group_findings
 from explorer.spec.doctor.findings import Finding, RuleChoice, finding, uncounted_paths
@@ -165,6 +166,7 @@ class Examination:
         yield from history_rules(meta, None if previous and is_of_other_table(meta, previous) else previous)
         self.lists = self._read()
         yield from list_rules(self.lists)
+        yield from segment_rules(self.lists)
         yield from record_rules(self.lists)
         yield from absent_summaries(self.lists)
         yield from summary_rules(self.lists, RemovedRows(table, self.not_checked).count_hidden)

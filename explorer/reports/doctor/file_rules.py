@@ -19,10 +19,11 @@ from explorer.spec.doctor.finding_groups import MEMBERS
 from explorer.spec.doctor.findings import Finding, Refused, finding
 from explorer.spec.doctor.manifest_list_rules import Lists
 from explorer.spec.doctor.missing_files import MissingFile
-from explorer.spec.doctor.remedy_cases import BY_AGE, PREFIXES, SPARED, UNCOMMITTED
+from explorer.spec.doctor.remedy_cases import BY_AGE, ONE_SLASH_AWAY, PREFIXES, SPARED, UNCOMMITTED
 from explorer.spec.entries.entries import DELETED
 from explorer.spec.maintenance.orphan_rules import is_below, written_places
 from explorer.spec.text.names import base_name, shorten
+from explorer.spec.text.path_segments import has_empty_segment, is_of_key_store, without_empty_segments
 from explorer.spec.text.units import count, human_bytes
 from explorer.table import Table
 
@@ -92,10 +93,20 @@ def file_rules(
     if outside:
         not_checked.append(f"{count(outside, 'file')} outside the folders that may be read (add them with --root)")
     gone = {file: what.mask for file, what in wrong.items() if what.size is None and what.cause.startswith(MISSING)}
+    _look_one_slash_away(table, wrong, gone)
     missing |= find_missing_files(table, lists, gone)
     yield from _findings(lists, wrong, missing, oldest)
     if whole:
         yield from _orphans(table, not_checked)
+
+
+def _look_one_slash_away(table: Table, wrong: Mapping[str, _Wrong], gone: Collection[str]) -> None:
+    """Add to the causes of missing files, whose keys have an empty segment, where the key without it has the file."""
+    keys = {file: without_empty_segments(file) for file in gone if is_of_key_store(file) and has_empty_segment(file)}
+    sizes = table.tree.sizes(keys.values())
+    for file, key in keys.items():
+        if sizes.get(key) is not None and sizes[key] == wrong[file].expected:
+            wrong[file].cause += f", {ONE_SLASH_AWAY}"
 
 
 def _time_of_adding(lists: Lists, manifest: ManifestFile) -> int | None:
@@ -112,7 +123,8 @@ def _findings(
     gone = Counter(what.manifest for what in wrong.values() if what.size is None)
     for file, what in wrong.items():
         removers = missing[file].removers if file in missing else ()
-        what.cause += _removed_before(removers[-1]) if removers else _cleaned_up(lists, what, gone, oldest)
+        if ONE_SLASH_AWAY not in what.cause:
+            what.cause += _removed_before(removers[-1]) if removers else _cleaned_up(lists, what, gone, oldest)
     for file, what in list(wrong.items())[:MEMBERS]:
         yield finding(
             "file-missing", what.cause, file, f"named in {what.manifest}",

@@ -27,6 +27,7 @@ from explorer.spec.doctor.remedy_cases import OTHER_SCHEME, UNORDERED_IDS
 from explorer.spec.entries.entries import ADDED, DELETED, EXISTING
 from explorer.spec.entries.manifest_run import ManifestRun, fill_nulls_of_run
 from explorer.spec.entries.numpy_columns import Flags, Ints, flags, ints
+from explorer.spec.text.path_segments import is_of_key_store
 from explorer.spec.values.hashes import hashes
 from explorer.spec.values.values import partition_value, primitive_type, result_type, row_dicts, source_type
 
@@ -58,13 +59,17 @@ FACTS = pa.schema(
         ("equality_ids", pa.list_(pa.int32())), ("named", pa.list_(PLACED)), ("found", pa.list_(PLACED)),
         ("new_position_deletes", pa.int64()), ("snapshot_ids", pa.list_(pa.int64())), ("filled", pa.list_(pa.string())),
         ("expired_columns", pa.list_(pa.int32())), ("uncounted", pa.list_(pa.string())),
+        ("empty_segments", pa.int64()), ("empty_segment_path", pa.string()),
     ]
 )  # fmt: skip
 """One row a manifest. `keys` are hashes of what tells live files apart, `gone` of DELETED ones; `vectors` of the data
 files that live vectors belong to. `first_row_ids` (-1: none) and `row_counts` go with `keys`, or are empty. `named` is
 where deletes say that their data files are, `found` where those are; `snapshot_ids` added live entries; `filled` are
 the columns that have any value; `expired_columns` the fields, by their metrics, of live data files whose snapshots are
-gone; `uncounted` the first live files where the list counts none."""
+gone; `uncounted` the first live files where the list counts none; `empty_segments` how many live files have an empty
+segment in the path, and `empty_segment_path` the first of them."""
+MAX_PATH = 300
+"""Characters of a path that is an example."""
 MAX_UNCOUNTED = 20
 """Live files that are named of a manifest whose counts say that it has none."""
 RESERVED = 2_147_483_000
@@ -84,6 +89,8 @@ class RuleContext:
     wanted: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     metrics: bool = True
     rebound: frozenset[int] = frozenset()
+    keys_tell_slashes: bool = False
+    """Whether the table is in a store that takes `a//b` and `a/b` for two keys."""
     store: str | None = None
     """A regular expression for paths of the store that the table's location is in (see schemes.in_same_store)."""
     then: Mapping[int, Mapping[int, str | None]] = field(default_factory=dict)
@@ -147,6 +154,7 @@ class RuleContext:
         snapshots = frozenset(snapshot.snapshot_id for snapshot in meta.snapshots)
         return cls(
             meta.format_version, specs, kinds, names, top, required, rebound=changed, then=then, store=store,
+            keys_tell_slashes=is_of_key_store(meta.stored_location),
             snapshots=snapshots, order={f.id: n for n, f in enumerate(current.fields if current else ())},
             late={own: column for own, column in late_columns(meta).items() if own not in changed},
         )  # fmt: skip
@@ -208,6 +216,7 @@ def facts_of_run(about: RuleContext, run: ManifestRun, stored: pa.Table) -> pa.T
     sums = [run.count(live & data), run.count(live & ~data), run.sum(rows, live & data),
             run.sum(rows, live & (content == 1)), run.sum(rows, live & (content == 2)),
             run.sum(bytes_read, live), np.ones(len(run.manifests), np.int64), run.sum(sizes, live)]  # fmt: skip
+    slashed = live & _have_empty_segments(stored["file_path"], about.keys_tell_slashes)
     own_counts = []
     for which in (ADDED, DELETED):
         of = own & (status == which)
@@ -236,12 +245,27 @@ def facts_of_run(about: RuleContext, run: ManifestRun, stored: pa.Table) -> pa.T
         "expired_columns": [_columns_of(entries, expired[at]) for _, entries, at in some],
         "uncounted": [entries["file_path"].filter(pa.array(live[at])).slice(0, MAX_UNCOUNTED).to_pylist()
                       if m.counts_no_live else [] for m, entries, at in some],
+        "empty_segments": run.count(slashed),
+        "empty_segment_path": [_first(stored["file_path"], slashed, at) for at in ranges],
         "new_position_deletes": run.count(own & (status == ADDED) & (content == 1) & ~vector),
     }  # fmt: skip
     arrays = [
         columns[f.name] if isinstance(columns[f.name], pa.Array) else pa.array(columns[f.name], f.type) for f in FACTS
     ]
     return pa.table(arrays, schema=FACTS)
+
+
+def _have_empty_segments(paths: pa.ChunkedArray, keys_tell_slashes: bool) -> Flags:
+    """Which paths have two slashes in a row after those of the scheme, where that matters."""
+    if not keys_tell_slashes:
+        return np.zeros(len(paths), bool)
+    return flags(pc.greater(pc.count_substring(paths.cast(pa.string()), "//"), 1))
+
+
+def _first(paths: pa.ChunkedArray, chosen: Flags, entries: slice) -> str | None:
+    """The first of a manifest's paths that are chosen."""
+    at = int(np.argmax(chosen[entries])) if chosen[entries].any() else None
+    return None if at is None else str(paths[entries.start + at])[:MAX_PATH]
 
 
 def _lists(run: ManifestRun, values: Ints, chosen: Flags) -> pa.ListArray:

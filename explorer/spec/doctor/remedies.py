@@ -18,6 +18,7 @@ from explorer.spec.doctor.remedy_parts import (
     add_files_statements,
     commit_recovery,
     fitting_statement,
+    one_slash_statements,
     statistics_renewal,
     value_corrections,
     void_removal,
@@ -259,6 +260,8 @@ def remedy(
         else _alone(situation, examples or (file,), f"{catalog}.{name}"),
         kept=_kept(situation) if rule == "file-missing" else "",
         distinct=_distinct(situation, f"{catalog}.{name}"),
+        one_slash=one_slash_statements(fault) if fault and rule == "empty-segment" else "",
+        dangling=", 'remove-dangling-deletes', 'true'" if any(m.content for m in situation.listed) else "",
         fields="partition field" if rule == "last-partition-id-low" else "column",
         renewed=statistics_renewal(fault, rule == "statistics-stale", location) if fault and letter == "S" else "",
         fitted=fitting_statement(fault) if fault and letter == "J" else "",
@@ -276,7 +279,8 @@ def remedy(
         text += _raised(metadata, situation)
     if rule == "file-missing" and BY_AGE in what:
         text = f"If it was {BY_AGE} (a lifecycle rule), end that first: the next oldest files are next. {text}"
-    text += _deletes_at_risk(situation) if letter in DROPS_OLD_DELETES and rule not in TEXTS_OF else ""
+    is_of_letter = rule not in TEXTS_OF or rule == "empty-segment"
+    text += _deletes_at_risk(situation) if letter in DROPS_OLD_DELETES and is_of_letter else ""
     text += _answered_wrong(rule, situation, columns, what, _is_of_deletes(situation, file, node, location))
     text = _first_go_back(text, letter, situation)
     text = _first_allow_removal(text, metadata, f"{catalog}.{name}") if metadata else text

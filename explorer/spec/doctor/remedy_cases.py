@@ -46,6 +46,15 @@ NO_CURRENT_ID = (
     "table, in engines too ('Cannot parse missing long: current-snapshot-id', apache/iceberg-python#1164). AWS Glue "
     "4.0 has Iceberg 1.0.0; queries of Athena ran without end in 2023 (apache/iceberg#8013)"
 )
+EMPTY_SEGMENT = (
+    "in S3 and GCS a//b and a/b are two keys. PyArrow, with which pyiceberg reads unless it is told otherwise, refuses "
+    "the first, and Hadoop's file systems (s3a) ask for the second"
+)
+SLASH_AT_END = (
+    "the table's location ends in a slash, and no path has an empty segment yet: a writer that adds a slash of its own "
+    "makes keys such as a//b, which some readers do not find"
+)
+ONE_SLASH_AWAY = "and a file of that size is there under the key with one slash"
 VOID = "a partition field that was removed, and that version 1 keeps as `void`"
 NAMES_A_CLASS = "names a class: clients that honour it load code by this file"
 NO_SCHEME = "its manifest list has no scheme"
@@ -261,6 +270,9 @@ CASES: Mapping[tuple[str, str], str] = {
     ("row-ids-overlap", ROWS_TWICE): "rows-twice",
     ("deleted-file-live", REMOVED_WITH_SNAPSHOT): "file-added-again",
     ("commit-cut-off", WITHOUT_PARENT): "without-parent",
+    ("readers-differ", EMPTY_SEGMENT): "empty-segment",
+    ("readers-differ", SLASH_AT_END): "slash-at-end",
+    ("file-missing", ONE_SLASH_AWAY): "one-slash-away",
     ("readers-differ", VOID): "void-field",
     ("readers-differ", VOID_WITHOUT_SOURCE): "void-without-source",
     ("readers-differ", OLD_VOID): "old-void-field",

@@ -9,6 +9,7 @@ from typing import Any
 
 from explorer.model.metadata import StatisticsFile, TableMetadata
 from explorer.spec.doctor.missing_files import MissingFile
+from explorer.spec.maintenance.orphan_rules import PATHS
 from explorer.spec.schemas.name_mapping import mapping_given_back, missing_name_mapping, taken_names
 from explorer.spec.schemas.partition_names import rename_statement, voids_without_source
 from explorer.spec.snapshots.lineage import ancestry
@@ -23,6 +24,7 @@ from explorer.spec.text.names import (
     shorten,
     text_in_sql,
 )
+from explorer.spec.text.path_segments import has_empty_segment, without_empty_segments
 from explorer.spec.text.units import count
 
 MAX_STATEMENTS = 20
@@ -89,6 +91,32 @@ def fitting_statement(fault: FindingSubject) -> str:
     if fault.rule == "names-in-case":
         return _column_rename(fault)
     return _optional_columns(fault)
+
+
+def one_slash_statements(fault: FindingSubject) -> str:
+    """Say how places get one slash that have several inside: files are written below them.
+
+    Args:
+        fault: What is wrong.
+
+    Returns:
+        The statements, up to the next; empty where each place is written so already.
+    """
+    location, properties = fault.metadata.location, fault.metadata.properties
+    places = {"": location, **{name: properties[name].rstrip("/") for name in PATHS if properties.get(name)}}
+    several = {name: path for name, path in places.items() if has_empty_segment(path)}
+    folded = {name: path_in_sql(without_empty_segments(path)) for name, path in several.items()}
+    if not folded:
+        return ""
+    if not all(folded.values()):
+        return "and once the table is given a location with one slash, "
+    table = fault.table
+    statements = (
+        f"ALTER TABLE {table} SET TBLPROPERTIES ('{name}' = '{place}')" if name
+        else f"ALTER TABLE {table} SET LOCATION '{place}'"
+        for name, place in folded.items()
+    )  # fmt: skip
+    return f"first {'; '.join(statements)}. Then "
 
 
 def void_removal(fault: FindingSubject, end: str) -> str:

@@ -173,6 +173,12 @@ TEXTS_OF: Mapping[str, str] = {
     "ResolvingFileIO goes by each path's scheme. For readers that do not find it, a reader that does writes what "
     "replaces it: rewrite_data_files with rewrite-all writes data files below the table's location, and each commit a "
     "new manifest list. Older snapshots keep theirs until they expire.",
+    "empty-segment": "Where Spark reads the rows, {one_slash}CALL {catalog}.system.rewrite_data_files(table => "
+    "'{name}', options => map('rewrite-all', 'true'{dangling})) writes files and manifests whose paths have one slash. "
+    "Older snapshots keep theirs until they expire.",
+    "slash-at-end": "Nothing has to be done: the next commit by Spark takes the slash off.",
+    "one-slash-away": "Copy each such file to the key that the metadata names, with a tool of the store such as aws "
+    "s3api copy-object. Take no file out of the table.",
     "overwritten-log": "No row of this table is affected, and nothing in Spark mends the log. Do not go back to the "
     "file before: it opens the other table. Two tables write into one folder, under the same names. Stop the writers "
     "of both, or the next commit of one may overwrite the metadata of the other. Run remove_orphan_files on neither, "
@@ -416,6 +422,9 @@ TEXTS_OF: Mapping[str, str] = {
 """By rule, or by what a finding of a rule is: in place of the letter's."""
 LETTER_OF_CASE: Mapping[str, Remedy] = {
     "property-class": "U",
+    "empty-segment": "R",
+    "slash-at-end": "H",
+    "one-slash-away": "H",
     "other-scheme": "Y",
     "overwritten-log": "Y",
     "swapped-metadata": "Y",

@@ -143,7 +143,7 @@ def overview_of(
     return Overview(
         table=table,
         catalog=catalog,
-        location=metadata.location,
+        location=metadata.stored_location,
         metadata_file=metadata.metadata_location,
         format_version=metadata.format_version,
         snapshot_id=snapshot.snapshot_id if snapshot else None,
