@@ -109,7 +109,7 @@ def split_at_empty(uri: str) -> tuple[str, str]:
     """
     scheme, bucket, key = split_uri(uri)
     before, slashes, rest = f"/{key}".rpartition("//")
-    if scheme not in S3 or not slashes:
+    if scheme not in S3 or not slashes or {".", ".."} & set(before.split("/")):  # these would lead out of the bucket
         return bucket, key
     return f"{bucket}{quote(before, safe='/-_.~')}/", rest
 
@@ -194,6 +194,8 @@ def _s3(bucket: str, properties: Mapping[str, str]) -> ObjectStore | None:
         if not endpoint:
             return None
         config["region"] = "us-east-1"
+    if "/" in bucket:
+        config["virtual_hosted_style_request"] = False  # else the environment could make a host of it
     from obstore.store import S3Store
 
     alone: dict[str, Any] = {}
