@@ -331,10 +331,10 @@ def run_words(run: RunCost, metadata: TableMetadata) -> str:
     )
     unknown = sum(c.metadata_json_bytes is None for c in run.commits)
     gone = f", without the metadata.json of {unknown:,}, which the metadata log no longer has" if unknown else ""
-    together = sum(c.metadata_json_bytes == 0 for c in run.commits)
+    together = [c.snapshot for c in run.commits if c.metadata_json_bytes == 0]
     one_file = (
-        f" {count(together, 'snapshot')} {'was' if together == 1 else 'were'} committed in one transaction with a "
-        "later one, which has the metadata.json of both."
+        f" {first_of(together, 5)} {'was' if len(together) == 1 else 'were'} committed in one transaction with a later "
+        "one, which has the metadata.json of both."
         if together
         else ""
     )

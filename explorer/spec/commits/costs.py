@@ -123,6 +123,30 @@ def committed_with_later(metadata: TableMetadata) -> frozenset[int]:
     )  # fmt: skip
 
 
+def transaction_words(metadata: TableMetadata, snapshot_id: int) -> str:
+    """Say that a snapshot is in the middle of a transaction, and what the table was before and after it.
+
+    Args:
+        metadata: The table's.
+        snapshot_id: The snapshot.
+
+    Returns:
+        A sentence; empty where the metadata log does not show it (see committed_with_later).
+    """
+    together = committed_with_later(metadata)
+    if snapshot_id not in together:
+        return ""
+    child_of = {s.parent_snapshot_id: s.snapshot_id for s in reversed(metadata.snapshots)}
+    own = after = before = snapshot_id
+    for _ in together:  # parents may be in a circle
+        after = child_of.get(after, after) if after in together else after
+        snapshot = metadata.snapshot(before) if before in together else None
+        before = before if snapshot is None or snapshot.parent_snapshot_id is None else snapshot.parent_snapshot_id
+    own_name, after_name, before_name = (snapshot_name(i, snapshot_ordinals(metadata)) for i in (own, after, before))
+    was = "" if before in together else f" The table was {before_name} before."
+    return f"{own_name} is in the middle of a transaction, whose commit made {after_name} current at once.{was}"
+
+
 WROTE = pa.schema(
     [
         ("manifest_path", pa.string()), ("snapshot_id", pa.int64()), ("status", pa.int32()), ("files", pa.int64()),

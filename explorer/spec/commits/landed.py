@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.commits.costs import transaction_words
 from explorer.spec.commits.kept_commits import kept_commits
 from explorer.spec.snapshots.lineage import LineageEntry, LineagePlace, ancestry, lineage
 from explorer.spec.snapshots.log_gaps import LogGaps, log_gaps
@@ -167,7 +168,9 @@ def _words(
         verdict = "Whether it is in main's history is not known, since snapshots of main have expired"
     if still_staged and "in main" in by_place:
         verdict = f"It landed in part: {still_staged:,} of {len(snapshots):,} are staged alone"
-    return f"{verdict}. {found[0].upper()}{found[1:]}.{_empty_deletes(metadata, snapshots)}"
+    middle = transaction_words(metadata, snapshots[0].snapshot_id) if len(snapshots) == 1 else ""
+    middle = middle and f" {middle[0].upper()}{middle[1:]}"
+    return f"{verdict}. {found[0].upper()}{found[1:]}.{middle}{_empty_deletes(metadata, snapshots)}"
 
 
 def _empty_deletes(metadata: TableMetadata, snapshots: Sequence[LandedSnapshot]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from explorer.model.metadata import Snapshot, TableMetadata
+from explorer.spec.commits.costs import transaction_words
 from explorer.spec.snapshots.ancestors import parents_of, reachable_snapshots
 from explorer.spec.snapshots.lineage import ancestry, circle_words
 from explorer.spec.snapshots.ref_operations import OPERATIONS
@@ -115,6 +116,8 @@ def preview_refs(
         else:
             after["main"] = current = snapshot.snapshot_id
             sentences.append(f"main would go from {of(metadata.current_snapshot_id)} to {of(snapshot.snapshot_id)}.")
+            if middle := transaction_words(metadata, snapshot.snapshot_id):
+                sentences.append(f"{middle[0].upper()}{middle[1:]}")
             if metadata.current_snapshot_id is not None:
                 sentences.append("Readers by snapshot id still see the newer snapshots, until they expire.")
             if snapshot.schema_id not in (None, metadata.current_schema_id):
