@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
-from pyiceberg.expressions import EqualTo
 
 from explorer.cli import main
-from tests.support.small_tables import new_table
+from explorer.spec.commits.costs import committed_with_later, transaction_words
+from tests.support import direct
+from tests.support.small_tables import edit_metadata, new_table
 
 ROWS = pa.schema([("id", pa.int64()), ("day", pa.string())])
 
@@ -22,7 +24,7 @@ def overwritten(tmp_path: Path) -> Path:
     table = new_table(tmp_path / "t", ROWS)
     table.append(pa.table({"id": [1, 2], "day": ["a", "a"]}, schema=ROWS))
     table.append(pa.table({"id": [3], "day": ["b"]}, schema=ROWS))
-    table.overwrite(pa.table({"id": [1, 2, 4], "day": ["a", "a", "a"]}, schema=ROWS), EqualTo("day", "a"))
+    table.overwrite(pa.table({"id": [1, 2, 4], "day": ["a", "a", "a"]}, schema=ROWS), "day = 'a'")
     table.append(pa.table({"id": [5], "day": ["c"]}, schema=ROWS))
     return tmp_path / "t"
 
@@ -49,3 +51,23 @@ def test_the_costs_of_commits_name_it(overwritten: Path) -> None:
     assert "snapshot-3 was committed in one transaction with a later one" in told(
         "history", "commits", str(overwritten)
     )
+
+
+def test_of_a_commit_that_clocks_make_look_so_nothing_is_told(overwritten: Path) -> None:
+    """A second writer's clock is behind: its append is dated before the file of the append that it saw."""
+
+    def change(metadata: dict[str, Any]) -> None:
+        metadata["snapshots"] = metadata["snapshots"][:2]
+        first, second = metadata["snapshots"]
+        second["timestamp-ms"] = first["timestamp-ms"] + 1
+        metadata["current-snapshot-id"] = metadata["refs"]["main"]["snapshot-id"] = second["snapshot-id"]
+        metadata["snapshot-log"] = metadata["snapshot-log"][:2]
+        begun = metadata["metadata-log"][0] | {"timestamp-ms": first["timestamp-ms"] - 1000}
+        metadata["metadata-log"] = [begun, metadata["metadata-log"][1] | {"timestamp-ms": first["timestamp-ms"] + 2}]
+        metadata["last-updated-ms"] = first["timestamp-ms"] + 3
+
+    edit_metadata(overwritten, change)
+    metadata = direct.open_table(str(overwritten)).metadata
+    first = metadata.snapshots[0].snapshot_id
+    assert first in committed_with_later(metadata)
+    assert not transaction_words(metadata, first)

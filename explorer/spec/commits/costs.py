@@ -131,10 +131,17 @@ def transaction_words(metadata: TableMetadata, snapshot_id: int) -> str:
         snapshot_id: The snapshot.
 
     Returns:
-        A sentence; empty where the metadata log does not show it (see committed_with_later).
+        A sentence; empty where the metadata log does not show it (see committed_with_later). Clocks that differ can
+        make a commit look so: it must be missing in the snapshot log too, or be the delete of an overwrite, which
+        pyiceberg leaves in that log.
     """
     together = committed_with_later(metadata)
-    if snapshot_id not in together:
+    own_snapshot = metadata.snapshot(snapshot_id)
+    if snapshot_id not in together or own_snapshot is None:
+        return ""
+    is_logged = any(entry.snapshot_id == snapshot_id for entry in metadata.snapshot_log)
+    children = [s.operation for s in metadata.snapshots if s.parent_snapshot_id == snapshot_id]
+    if is_logged and (own_snapshot.operation not in ("delete", "overwrite") or children != ["append"]):
         return ""
     child_of = {s.parent_snapshot_id: s.snapshot_id for s in reversed(metadata.snapshots)}
     own = after = before = snapshot_id

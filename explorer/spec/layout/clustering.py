@@ -98,7 +98,8 @@ def _texts(stored: pa.Array) -> pa.DictionaryArray:
         texts = stored.cast(pa.large_string())
     except pa.ArrowInvalid:  # one is no UTF-8
         bounds = decode_bounds(stored, "string")
-        values = np.where(bounds.known, bounds.values.astype(object), None)
+        values = bounds.values.astype(object)
+        values[~bounds.known] = None
         texts = pa.array(values, pa.large_string())
     return texts.dictionary_encode()
 
