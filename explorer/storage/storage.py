@@ -177,11 +177,13 @@ class Storage:
         folder, _, name = path.rpartition("/")
         if name in self._own_names or "\\" in name or "\0" in name or len(path) > LONGEST:
             return None
-        if folder not in self._places:
+        try:
+            place = self._places[folder]
+        except KeyError:
+            place = self._place(folder)
             if len(self._places) >= FOLDERS:
                 self._places.clear()
-            self._places[folder] = self._place(folder)
-        place = self._places[folder]
+            self._places[folder] = place
         if place is None:
             return None
         real = f"{place.real}/{name}"

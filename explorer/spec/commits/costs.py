@@ -143,15 +143,22 @@ def transaction_words(metadata: TableMetadata, snapshot_id: int) -> str:
     children = [s.operation for s in metadata.snapshots if s.parent_snapshot_id == snapshot_id]
     if is_logged and (own_snapshot.operation not in ("delete", "overwrite") or children != ["append"]):
         return ""
-    child_of = {s.parent_snapshot_id: s.snapshot_id for s in reversed(metadata.snapshots)}
-    own = after = before = snapshot_id
+    children_of: dict[int | None, list[int]] = {}
+    for snapshot in metadata.snapshots:
+        children_of.setdefault(snapshot.parent_snapshot_id, []).append(snapshot.snapshot_id)
+    after, before = snapshot_id, own_snapshot
     for _ in together:  # parents may be in a circle
-        after = child_of.get(after, after) if after in together else after
-        snapshot = metadata.snapshot(before) if before in together else None
-        before = before if snapshot is None or snapshot.parent_snapshot_id is None else snapshot.parent_snapshot_id
-    own_name, after_name, before_name = (snapshot_name(i, snapshot_ordinals(metadata)) for i in (own, after, before))
-    was = "" if before in together else f" The table was {before_name} before."
-    return f"{own_name} is in the middle of a transaction, whose commit made {after_name} current at once.{was}"
+        if after in together:
+            if len(children_of[after]) > 1:  # nobody knows which of them is of the same commit
+                return ""
+            after = children_of[after][0]
+        parent = metadata.snapshot(before.parent_snapshot_id) if before.snapshot_id in together else None
+        before = parent or before
+    name, name_after, name_before = (
+        snapshot_name(own, snapshot_ordinals(metadata)) for own in (snapshot_id, after, before.snapshot_id)
+    )
+    was = "" if before.snapshot_id in together else f" The table was {name_before} before."
+    return f"{name} is in the middle of a transaction, whose commit made {name_after} current at once.{was}"
 
 
 WROTE = pa.schema(
