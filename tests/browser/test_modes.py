@@ -247,6 +247,7 @@ def test_a_link_with_a_snapshot_to_compare_leads_on(page: Page, app: Served) -> 
 def test_a_row_is_shown_in_the_graph_of_its_mode(page: Page, app: Served) -> None:
     """Or else in the tree; Escape closes what it opened, from the list too."""
     page.goto(f"{app}?table=demo.equality_deletes&mode=deletes")
+    expect(card(page, "^delete-1.parquet")).to_be_visible()  # until there is a graph of the mode, the tree has the file
     page.get_by_role("gridcell", name="delete-1.parquet").first.click()
     inspector = page.get_by_role("complementary", name="Inspector")
     expect(inspector).to_contain_text("does not apply to")
