@@ -185,8 +185,9 @@ OVERWRITES = (
 )
 MERGE_WITHOUT = (
     "A MERGE ON t.id = s.id pushes no filter down, so that every file added meanwhile counts. A condition on the "
-    "target's columns beside it (--where) makes fewer count, where partitions or bounds of files exclude it: "
-    "partition or sort the table by what writers are apart in"
+    "target's columns beside it (--where) makes fewer count: by their partition, and data files by their bounds too. "
+    "Position deletes and deletion vectors have no bounds of the table's columns: among these only partitions tell "
+    "writers apart. commit.retry properties do not help: what is refused has to be run again"
 )
 
 MERGE_OF_INSERTS = (

@@ -43,13 +43,13 @@ def sentences(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping)
 
 
 def _unsorted(metadata: TableMetadata, rule: RewriteOptions, grouping: Grouping) -> Iterator[str]:
-    """Where bin-packing meets a sort order: Iceberg sorts the rows of each task, and files overlap as before; and where
+    """Where bin-packing meets a sort order: Iceberg sorts the rows of each task alone; and where
     sorting leaves files out."""
     order = metadata.sort_order(metadata.default_sort_order_id)
     if rule.strategy == "binpack" and order is not None and order.fields and len(grouping.amounts[0]):
         yield (
-            "The table has a sort order, and this packs files without sorting rows across them: their bounds overlap "
-            "as before. The strategy sort (compact-sort) makes files of separate ranges."
+            "The table has a sort order, and this packs files without sorting rows across them. The strategy sort "
+            "(compact-sort) makes files of separate ranges."
         )
     left = grouping.seen.files - int(grouping.amounts[0].sum())
     if rule.strategy in ("sort", "zorder") and left and not rule.rewrite_all:
