@@ -33,5 +33,5 @@ def words_for_writers(metadata: TableMetadata) -> str:
         f"{told[0].upper()}{told[1:]}, which the schema has no more. The spec allows that of an order that is not the "
         "table's now, and nothing in the table has to be mended. But writes of Spark with Iceberg 1.11.0, compaction "
         "among them, fail with 'Cannot find source column for sort field'. Iceberg 1.10.1 and 1.12 write the table "
-        "(apache/iceberg#16519)."
+        "(apache/iceberg#16519). Iceberg up to 1.1.0 cannot load it, with the same words (apache/iceberg#8614)."
     )
