@@ -464,5 +464,5 @@ def test_the_doctor_tells_of_an_older_order_by_a_dropped_column(default: int, tm
     table.save()
     told = [f for f in direct.doctor(str(table.folder)).findings if f.what.startswith("Sort order 1 goes by ts")]
     assert [(f.rule, f.severity, f.found) for f in told] == ([] if default else [("readers-differ", "info", [1])])
-    assert all(f.source == "apache/iceberg#16519" for f in told)
+    assert all(f.source == "apache/iceberg#16519, apache/iceberg#8614" for f in told)
     assert all("Write with Iceberg 1.10.1, or with 1.12 or later." in f.remedy for f in told)
