@@ -161,7 +161,7 @@ def place_of(tree: MetadataTree, path: str) -> str:
     """What is the same for all spellings of a path."""
     storage = tree.reader.storage
     try:
-        return storage.where(path)
+        return storage.canonical_place(path)
     except UnreadableFile:
         return path
 
@@ -198,7 +198,7 @@ class FolderFiles:
             self.prefixes.add(split_uri(path)[0] if is_odd else prefix_of_folder(folder))
             live: Sequence[str] = ()
             with contextlib.suppress(UnreadableFile):  # names nothing that could be below the folder
-                live = self._really.get(self._storage.where(path), ())
+                live = self._really.get(self._storage.canonical_place(path), ())
             self.live.update(live)
             if not live:
                 self.namesakes |= dict.fromkeys(self._by_name.get(base_name(path), ()), path)

@@ -95,7 +95,7 @@ def table_pieces(tables: Iterable[pa.Table], is_array: bool) -> Iterator[str]:
 
 
 def json_pieces(data: Mapping[str, Any]) -> Iterator[str]:
-    """The same text of an object, in pieces: the elements of values that are iterators are made as they are needed."""
+    """`json_text` of an object, in pieces: the elements of values that are iterators are made as they are needed."""
     for at, (name, value) in enumerate(data.items()):
         yield f"{',' if at else '{'}\n  {json_text(name)}: "
         if not isinstance(value, Iterator):

@@ -133,9 +133,9 @@ class Storage:
         real = f"{self._folders[folder].rstrip('/')}/{name}"
         return canonical(path) if os.path.islink(real) else real
 
-    def where(self, path: str) -> str:
+    def canonical_place(self, path: str) -> str:
         """The canonical form of where a path of the metadata is looked up. Raises UnreadableFile for no path."""
-        known = self._known(path)
+        known = self._by_folder(path)
         return self.canonical(self.resolve(path)) if known is None else known[1]
 
     def check(self, path: str) -> str:
@@ -164,7 +164,7 @@ class Storage:
         in it, but for names that mean something, and for links."""
         if not isinstance(path, str):
             raise UnreadableFile(repr(path)[:100], "is no path")
-        known = self._known(path)
+        known = self._by_folder(path)
         if known is None:
             return self._check_alone(path)
         place, real = known
@@ -172,7 +172,7 @@ class Storage:
             raise OutsideRoots(path, place.cause)
         return place.resolved + real[len(place.real) :], real, place.root
 
-    def _known(self, path: str) -> tuple[_Place, str] | None:
+    def _by_folder(self, path: str) -> tuple[_Place, str] | None:
         """What is known of a path by its folder, and its canonical form; None where it must be looked at itself."""
         folder, _, name = path.rpartition("/")
         if name in self._own_names or "\\" in name or "\0" in name or len(path) > LONGEST:

@@ -65,6 +65,6 @@ def test_a_folder_decides_as_each_of_its_files_does(storages: list[Storage], tmp
         path = draw.choice(BEGINNINGS).format(os.path.realpath(tmp_path)) + "/".join(parts)
         alone = answer(storage._check_alone, path)
         assert answer(storage._check, path) == alone, path
-        assert answer(storage.where, path) == answer(partial(canonical_place, storage), path), path
-        decided += answer(storage._known, path) is not None
+        assert answer(storage.canonical_place, path) == answer(partial(canonical_place, storage), path), path
+        decided += answer(storage._by_folder, path) is not None
     assert decided > 5_000

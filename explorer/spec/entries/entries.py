@@ -134,7 +134,12 @@ def live_entries(stored: pa.Table, manifest: ManifestFile) -> pa.Table:
 
 def stored_live(stored: pa.Table) -> pa.Table:
     """The stored entries of which `live_entries` are made."""
-    return chosen_rows(stored, pc.is_in(stored["status"], pa.array([EXISTING, ADDED], pa.int32())))
+    return chosen_rows(stored, are_live(stored))
+
+
+def are_live(stored: pa.Table) -> pa.ChunkedArray:
+    """Whether stored entries are live in snapshots after the one that added their manifest."""
+    return pc.is_in(stored["status"], pa.array([EXISTING, ADDED], pa.int32()))
 
 
 def read_as(logical_status: str | None) -> str:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from explorer.model.manifest import ManifestFile
 from explorer.spec.deletes.delete_pairs import DeletePairs
 from explorer.spec.deletes.target_files import target_files
-from explorer.spec.entries.entries import ADDED, EXISTING, WORDS, live_entries
+from explorer.spec.entries.entries import WORDS, are_live, live_entries
 from explorer.spec.entries.numpy_columns import Ints, amounts, ints
 from explorer.spec.maintenance.rewrite_options import RewriteOptions
 from explorer.spec.maintenance.rewrites import JUDGED, candidate_reasons
@@ -60,8 +60,7 @@ def position_deletes(judge: Judge, manifest: ManifestFile, stored: pa.Table) -> 
     """JUDGED, of the position deletes and vectors of one manifest in partitions that the filter leaves; of a vector the
     size is that of its blob. Files of equal partitions go together whatever their specs (Iceberg:
     BinPackRewritePositionDeletePlanner)."""
-    live = pc.is_in(stored["status"], pa.array([ADDED, EXISTING], pa.int32()))
-    files = stored.filter(pc.and_(live, pc.equal(pc.fill_null(stored["content"], 0), 1)))
+    files = stored.filter(pc.and_(are_live(stored), pc.equal(pc.fill_null(stored["content"], 0), 1)))
     codes, first = distinct_partitions(files["partition"])
     partitions = partition_values(files["partition"], first)
     spec_id = manifest.partition_spec_id

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from explorer.model.manifest import ManifestFile
 from explorer.model.metadata import PartitionSpec, TableMetadata
-from explorer.spec.entries.entries import ADDED, EXISTING, NO_LIVE
+from explorer.spec.entries.entries import NO_LIVE, are_live, chosen_rows
 from explorer.spec.filters.expressions import (
     FALSE,
     TRUE,
@@ -171,10 +171,8 @@ class Scan:
     def files(self, manifest: ManifestFile, stored: pa.Table, surely: bool = False) -> FileVerdicts:
         """The verdicts on the live data files among a manifest's stored entries, which have their metrics, unless all
         rows match `surely` (see ManifestVerdict)."""
-        live = pc.is_in(stored["status"], pa.array([ADDED, EXISTING], pa.int32()))
-        data = pc.and_(live, pc.equal(pc.fill_null(stored["content"], 0), 0))
-        all_of_them = pc.all(data).as_py() is not False  # most often: then nothing is copied
-        return FileVerdicts(self, manifest, stored if all_of_them else stored.filter(data), surely)
+        data = pc.and_(are_live(stored), pc.equal(pc.fill_null(stored["content"], 0), 0))
+        return FileVerdicts(self, manifest, chosen_rows(stored, data), surely)
 
     def deletes(self, manifest: ManifestFile, live: pa.Table, columns: Collection[int] | None = None) -> FileVerdicts:
         """The verdicts on live delete files of a manifest, which have their metrics: Iceberg Java puts the filter to
