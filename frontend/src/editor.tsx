@@ -48,9 +48,10 @@ export function Editor({ kind, label, value, hint = "", change, enter, columns =
     if (hadFocus.current) made.current.focus();
     underline(made.current, now.current.text);
   }, [editors]);
-  useEffect(() => {
-    const root = box.current?.getRootNode() as Document | ShadowRoot | undefined;
-    if (value === now.current.text || box.current?.contains(root?.activeElement ?? null)) return;
+  // While it is drawn: later would take away what was typed meanwhile.
+  useLayoutEffect(() => {
+    const root = box.current?.getRootNode() as Document | ShadowRoot | undefined, active = root?.activeElement ?? null;
+    if (value === now.current.text || box.current?.contains(active) || (active && active === plain.current)) return;
     now.current.text = value;
     made.current?.setText(value);
     if (plain.current) plain.current.value = value;

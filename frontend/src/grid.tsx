@@ -1,6 +1,6 @@
 // A table of many rows: those near what is seen are fetched, sorted and filtered on the server.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TargetedKeyboardEvent, TargetedMouseEvent, TargetedPointerEvent } from "preact";
 import type { Column, Question, RowPage } from "./protocol";
 import { RequestError } from "./protocol";
@@ -48,7 +48,7 @@ export function Grid({ question, block, columns, first, what, selected, open, ch
   const [widths, setWidths] = useState<Record<string, number>>({});
   const [sort, setSort] = useState(() => orderOf(kept?.sort ?? ""));
   const [filter, setFilter] = useState(kept?.match ?? "");
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!kept) return;
     setSort(orderOf(kept.sort));
     setFilter(kept.match);

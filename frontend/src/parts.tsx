@@ -1,7 +1,7 @@
 // Small parts that every view uses.
 
 import type { ComponentChildren, TargetedEvent, TargetedKeyboardEvent } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "./icons";
 
 // A button with an icon; its name is read aloud and shown as a tooltip.
@@ -43,7 +43,8 @@ export function Field({ label, value, enter, options = [], hint = "", width, typ
   type?: "text" | "search"; required?: boolean;
 }) {
   const list = useId(), input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // While it is drawn: later would take away what was typed meanwhile.
+  useLayoutEffect(() => {
     const root = input.current?.getRootNode() as Document | ShadowRoot | undefined;
     if (input.current && root?.activeElement !== input.current) input.current.value = value;
   }, [value]);

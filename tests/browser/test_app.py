@@ -14,6 +14,18 @@ from tests.browser.conftest import AXE, VIOLATIONS, Served, page_of, rail
 
 TABLE = "table=demo.equality_deletes"
 FILTER = "name+%3D+%27jack%27"
+# Go to Plan, and write a filter in the task in which its field appears.
+TYPE_AT_ONCE = """() => new Promise((written) => {
+  new MutationObserver((_, observer) => {
+    const field = document.querySelector("textarea[aria-label=Filter]");
+    if (!field) return;
+    observer.disconnect();
+    field.value = "name = 'jack'";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    written();
+  }).observe(document.body, { childList: true, subtree: true });
+  [...document.querySelectorAll("nav button")].find((button) => button.textContent.includes("Plan")).click();
+})"""
 
 
 # -- opening -----------------------------------------------------------------------------------------------------------
@@ -104,6 +116,16 @@ def test_a_plan_says_what_is_read_and_why(page: Page, app: Served) -> None:
     page.get_by_label("Filter", exact=True).fill("nothing = 1")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert").first).to_contain_text("nothing")
+
+
+def test_what_is_typed_at_once_stays(page: Page, app: Served) -> None:
+    page.route(re.compile("code-editor"), lambda _: None)  # the plain field stays
+    page.goto(f"{app}?table=demo.sorted_files")
+    expect(page.get_by_role("treeitem").first).to_be_visible()
+    page.evaluate(TYPE_AT_ONCE)
+    expect(page.get_by_text("Examples:")).to_be_visible()
+    page.evaluate("() => new Promise((painted) => requestAnimationFrame(() => setTimeout(painted, 50)))")
+    expect(page.get_by_label("Filter", exact=True)).to_have_value("name = 'jack'")
 
 
 @pytest.mark.parametrize(
